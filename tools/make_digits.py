@@ -44,7 +44,8 @@ def predict(weights: dict[str, np.ndarray], images: np.ndarray) -> np.ndarray:
     for name in ("fc1", "fc2"):
         layer = np.maximum(layer @ weights[f"{name}.weight"].T + weights[f"{name}.bias"], 0)
     scores = layer @ weights["fc3.weight"].T + weights["fc3.bias"]
-    return np.argmax(scores, axis=1)
+    labels: np.ndarray = np.argmax(scores, axis=1)
+    return labels
 
 
 def main() -> None:
