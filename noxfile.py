@@ -1,0 +1,153 @@
+"""Checks: every check that CI runs, and nothing else.
+
+`nox -l` lists the sessions, `nox` runs the usual ones, `nox -s NAME` runs one.
+A session installs the members editable and what it needs from the dependency groups of
+pyproject.toml, both held to constraints.txt. Arguments after `--` go to the session's program.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2"
+nox.options.default_venv_backend = "uv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["lint", "types", "imports", "tests", "docs", "demo"]
+
+ROOT = Path(__file__).resolve().parent
+CORE = ("packages/core",)
+BACKENDS = ("packages/backend-numpy", "examples/backend-minimal")
+MEMBERS = (*CORE, *BACKENDS, "conformance", "saboteurs")
+
+# Each device that is certified, with what is asked of it.
+DEVICES = {
+    "reference:0": ("--strict",),
+    "numpy:0": ("--strict",),
+    "minimal:0": ("--strict", "--level", "core"),
+}
+
+
+def install(session: nox.Session, *arguments: str, members: tuple[str, ...] = MEMBERS) -> None:
+    """Installs members editable, together with other arguments of pip, at the tested versions."""
+    editable = [word for member in members for word in ("--editable", member)]
+    session.install("--constraint", "constraints.txt", *editable, *arguments)
+
+
+def certify(session: nox.Session, folder: Path, *options: str) -> None:
+    """Runs the conformance suite on every device and leaves a JSON report for each in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for device, wanted in DEVICES.items():
+        report = folder / f"{device.replace(':', '-')}.json"
+        arguments = ("--device", device, *wanted, "--json", str(report), *options)
+        session.run("realta-conformance", "run", *arguments)
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Classifies handwritten digits in every mode on every device; writes demo.html."""
+    install(session, "rich", "safetensors")
+    session.run("python", "examples/digits/demo.py", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Runs the tests of all members."""
+    install(session, "--group", "test")
+    session.run("pytest", "--numprocesses=auto", "--maxprocesses=8", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Checks style and format with ruff."""
+    session.install("--constraint", "constraints.txt", "--group", "lint")
+    session.run("ruff", "check", ".", *session.posargs)
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Checks types with mypy, strict."""
+    install(session, "nox", "--group", "types")
+    session.run("mypy", *session.posargs)
+
+
+@nox.session
+def imports(session: nox.Session) -> None:
+    """Checks that imports go downwards and that modules stay small."""
+    install(session, "--group", "lint")
+    session.run("lint-imports")
+    session.run("python", "tools/check_limits.py")
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """Certifies every device that is always present; takes `-- --sample` and other options."""
+    install(session)
+    certify(session, ROOT / "build" / "conformance", *session.posargs)
+
+
+@nox.session
+def saboteurs(session: nox.Session) -> None:
+    """Shows that the suite catches every backend that is broken on purpose."""
+    install(session)
+    session.run("python", "-m", "realta_saboteurs", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Builds the documentation and runs every example in it."""
+    install(session, "--group", "docs")
+    session.run("mkdocs", "build", "--strict", env={"NO_MKDOCS_2_WARNING": "1"})
+    session.run("pytest", "README.md", "docs", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measures beside torch and NumPy; `-- --check first-light` compares with the targets."""
+    links = os.environ.get("PIP_FIND_LINKS", "").split()
+    find_links = [word for link in links for word in ("--find-links", link)]
+    install(session, *find_links, "--group", "bench", members=(*CORE, "packages/backend-numpy"))
+    session.run("python", "-m", "benchmarks", *session.posargs)
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """Builds all wheels and certifies the devices in a fresh environment of wheels only."""
+    session.install("uv")
+    wheels = ROOT / "dist"
+    shutil.rmtree(wheels, ignore_errors=True)
+    for member in MEMBERS:
+        session.run("uv", "build", "--quiet", "--wheel", "--out-dir", str(wheels), member)
+    fresh = Path(session.create_tmp()) / "fresh"
+    here, python = (folder / "bin" / "python" for folder in (Path(session.bin).parent, fresh))
+    session.run("uv", "venv", "--quiet", "--clear", "--python", str(here), str(fresh))
+    built = sorted(str(wheel) for wheel in wheels.glob("*.whl"))
+    target = ("--python", str(python), "--constraint", "constraints.txt")
+    session.run("uv", "pip", "install", *target, *built)
+    with session.chdir(session.create_tmp()):
+        for device, wanted in DEVICES.items():
+            arguments = ("--device", device, *wanted, *session.posargs)
+            suite = str(fresh / "bin" / "realta-conformance")
+            session.run(suite, "run", *arguments, external=True)
+
+
+@nox.session
+def acceptance(session: nox.Session) -> None:
+    """Checks that every promised item in acceptance/ is shown by something that passes."""
+    install(session, "nox[uv]", "--group", "docs")
+    session.run("python", "tools/acceptance.py", *session.posargs)
+
+
+@nox.session
+def full(session: nox.Session) -> None:
+    """Runs everything; the conformance reports are kept in conformance/results."""
+    install(session)
+    certify(session, ROOT / "conformance" / "results", *session.posargs)
+    for name in ("lint", "types", "imports", "tests", "docs", "demo", "saboteurs", "build"):
+        session.notify(name, posargs=())
+    session.notify("bench", posargs=("--check", "first-light"))
+    session.notify("acceptance", posargs=())
