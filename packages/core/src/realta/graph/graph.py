@@ -1,0 +1,114 @@
+"""Graph: named inputs, nodes in order, outputs. The unit that is printed, hashed, passed and compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from realta.graph.values import Input, Node, Output, Value, node_of
+
+__all__ = ["Graph", "graph_key", "topological"]
+
+
+def topological(outputs: Iterable[Value], inputs: Iterable[Value] = ()) -> list[Node]:
+    """The nodes that the outputs need, operands first, in a deterministic order; stops at the inputs.
+
+    Linear in nodes and edges; no recursion.
+    """
+    cut = set(inputs)
+    order: list[Node] = []
+    done: set[Node] = set()
+    stack: list[Any] = []
+    for output in outputs:
+        stack.append(output)
+        while stack:
+            item = stack.pop()
+            if type(item) is tuple:  # all operands of this node are in order
+                order.append(item[0])
+                continue
+            if item in cut:
+                continue
+            node = item if isinstance(item, Node) else node_of(item)
+            if node is None or node in done or node in cut:
+                continue
+            done.add(node)
+            stack.append((node,))
+            stack.extend(reversed(node.operands))
+    return order
+
+
+class Graph:
+    """A straight-line program in static single assignment.
+
+    ``inputs`` may be any values: whatever is listed there is taken as given, so a graph can be cut out
+    of a larger one without copying a node.
+
+    Args:
+        name: an identifier.
+        inputs: parameters in order.
+        outputs: results in order.
+        nodes: the nodes in an order where operands come first; found from the outputs if left out.
+            Nodes given and not needed by an output are kept (effects; dead code until `dce` ran).
+        names: names of inputs that are not `Input` objects.
+    """
+
+    __slots__ = ("inputs", "name", "names", "nodes", "outputs")
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[Value],
+        outputs: Sequence[Value],
+        nodes: Sequence[Node] | None = None,
+        names: dict[Value, str] | None = None,
+    ) -> None:
+        self.name = name
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        self.nodes = tuple(topological(self.outputs, self.inputs) if nodes is None else nodes)
+        self.names = names or {}
+
+    def input_name(self, value: Value) -> str:
+        """The declared name of an input, or an empty string."""
+        given = self.names.get(value, "")
+        return given or (value.name if isinstance(value, Input) else "")
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Graph) and graph_key(self) == graph_key(other)
+
+    def __hash__(self) -> int:
+        return hash(graph_key(self))
+
+
+def graph_key(graph: Graph) -> tuple[Any, ...]:
+    """The structure of a graph as a hashable tuple: equal iff the graphs compute the same thing the same way.
+
+    Names of the graph, of its inputs and locations do not take part; types, ops, attributes, constants,
+    operand order and fusion regions (numbered in order of occurrence) do.
+    """
+    number: dict[Value, int] = {v: n for n, v in enumerate(graph.inputs)}
+    parts: list[Any] = [tuple([v.type for v in graph.inputs])]
+    regions: dict[Any, int] = {}
+    count = len(number)
+    for node in graph.nodes:
+        region = node.region
+        if region is not None:
+            region = (regions.setdefault(region, len(regions)), region.fuse, region.numerics)
+        parts.append(
+            (node.op.name, tuple([number[v] for v in node.operands]), node.attrs, node.types, region)
+        )
+        if len(node.types) == 1:
+            number[node] = count
+            count += 1
+        else:
+            for output in node.outputs:
+                number[output] = count
+                count += 1
+    parts.append(tuple([number[v] for v in graph.outputs]))
+    return tuple(parts)
+
+
+__all__ += ["Input", "Node", "Output", "Value"]

@@ -1,0 +1,322 @@
+"""OpDef and define(): the one place where an op is declared; everything else is derived from it."""
+
+from __future__ import annotations
+
+import difflib
+import enum
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+
+import numpy as np
+
+from realta.errors import ArgumentError, DTypeError, UnsupportedOp
+from realta.types import COMPUTABLE, DType, TensorType
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Algebra", "Attr", "Emitter", "OpDef", "OpKind", "Sample", "TypeRule",
+    "all_ops", "define", "find_op", "get_op", "undefine",
+]  # fmt: skip
+
+
+class OpKind(enum.Enum):
+    """What an op does to its index space; the fusion planner and the lowerings read only this."""
+
+    ELEMENTWISE = "elementwise"
+    REDUCE = "reduce"
+    SCAN = "scan"
+    MOVEMENT = "movement"
+    CREATION = "creation"
+    CONTRACTION = "contraction"
+    INDEXING = "indexing"
+    SORT = "sort"
+    RANDOM = "random"
+    CONTROL = "control"
+    EFFECT = "effect"
+    OPAQUE = "opaque"
+
+
+class Emitter(Protocol):
+    """What a scalar lowering or a decomposition writes with: every op of the registry as a method.
+
+    ``emit.mul(x, y)``, ``emit.reshape(x, shape=(2, 3))``; attributes are keywords. A graph builder
+    implements it, and so does a kernel writer for elementwise ops. Values are opaque to the
+    lowering except for ``emit.type_of``.
+    """
+
+    def __getattr__(self, op: str) -> Callable[..., Any]: ...
+
+    def const(self, value: float, like: Any) -> Any:
+        """A constant of ``like``'s dtype and shape."""
+
+    def type_of(self, value: Any) -> TensorType:
+        """The type of a value."""
+
+
+TypeRule = Callable[..., "TensorType | tuple[TensorType, ...]"]
+"""``rule(*operand_types, **attrs)``: the result type(s); raises ShapeError or DTypeError without
+``where`` (the caller adds it). It never looks at values."""
+Reference = Callable[..., Any]
+"""``reference(*arrays, **attrs)``: the op in NumPy on arrays of the storage dtypes. May be called by
+the reference backend and by exact folding only."""
+Lowering = Callable[..., Any]
+"""``lower(emit, *values, **attrs)``: the op in terms of simpler ops; returns one value or a tuple."""
+Unit = float | Literal["lowest", "highest"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Attr:
+    """An attribute of an op.
+
+    Args:
+        kind: how it prints and parses: ``int float bool str dtype ints shape pads type``.
+        default: the value printed graphs may leave out; ``...`` marks a required one.
+        doc: one sentence.
+    """
+
+    kind: Literal["int", "float", "bool", "str", "dtype", "ints", "shape", "pads", "type", "array"]
+    default: Any = ...
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Algebra:
+    """Algebraic laws that hold bit for bit; canonicalization reads nothing else.
+
+    A law may hold for some dtype kinds only: give ``kinds``. Units and zeros are by dtype kind since
+    the float unit of + is -0 and x has no float zero (spec 5b).
+    """
+
+    commutative: bool = False
+    associative: bool = False
+    """Exactly associative (integers, min and max): reductions may be regrouped."""
+    left_unit: Mapping[str, float] = field(default_factory=dict)
+    right_unit: Mapping[str, float] = field(default_factory=dict)
+    zero: Mapping[str, float] = field(default_factory=dict)
+    idempotent: bool = False
+    """``f(x, x) = x`` for binary ops, ``f(f(x)) = f(x)`` for unary ones."""
+    involution: bool = False
+    """``f(f(x)) = x``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One sample call: operand shapes and attributes; the suite fills in dtypes and values.
+
+    Args:
+        shapes: one shape per operand.
+        attrs: attributes of the call.
+        domain: name of a value generator (``any positive unit nonzero small integers indices
+            sorted special probability``), one for all operands or one each.
+        dtypes: fixed dtypes per operand; ``None`` follows the dtype under test.
+        note: what the sample is there to catch.
+    """
+
+    shapes: tuple[tuple[int, ...], ...]
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    domain: str | tuple[str, ...] = "any"
+    dtypes: tuple[DType | None, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpDef:
+    """All that is known about an op. Compared by identity; make one with `define`."""
+
+    name: str
+    operands: tuple[str, ...]
+    kind: OpKind
+    rule: TypeRule
+    reference: Reference
+    attrs: Mapping[str, Attr]
+    variadic: bool
+    """The last operand may be repeated any number of times (concat)."""
+    dtypes: frozenset[DType]
+    """Dtypes of the first data operand it is defined for."""
+    lowering: Lowering | None
+    """Scalar lowering (elementwise) or decomposition (others); ``None`` marks a primitive."""
+    widen: bool
+    """Half-precision operands are computed in float32 and rounded once at the end."""
+    algebra: Algebra
+    samples: tuple[Sample, ...]
+    tolerance: str
+    """Name of a row of spec 5a: ``exact exp sin tan gelu atan2 erf pow sum contraction softmax``."""
+    level: str
+    """Conformance level that asks for it."""
+    doc: str
+    since: str
+    scalar: str
+    """The scalar instruction a primitive elementwise op is; for reductions and scans the combining
+    instruction (``add mul max min logical_and logical_or argmax argmin``)."""
+    results: int
+    differentiable: bool = False
+    _memo: dict[Any, tuple[TensorType, ...]] = field(default_factory=dict, repr=False)
+
+    @property
+    def primitive(self) -> bool:
+        """Whether a backend must know it, since it has no decomposition."""
+        return self.lowering is None
+
+    @property
+    def exact(self) -> bool:
+        """Whether its result is correctly rounded or an integer, so any path gives the same bits."""
+        return self.tolerance == "exact"
+
+    def result_types(self, types: tuple[TensorType, ...], attrs: Attributes) -> tuple[TensorType, ...]:
+        """The types of the results for these operand types; memoised.
+
+        Raises:
+            ShapeError, DTypeError, ArgumentError: the operands do not fit; ``where`` is not set.
+        """
+        key = (types, attrs)
+        found = self._memo.get(key)
+        if found is None:
+            self._check_call(types)
+            answer = self.rule(*types, **attrs)
+            found = answer if isinstance(answer, tuple) else (answer,)
+            if len(self._memo) >= _MEMO_LIMIT:
+                self._memo.clear()
+            self._memo[key] = found
+        return found
+
+    def _check_call(self, types: tuple[TensorType, ...]) -> None:
+        fits = len(types) >= len(self.operands) - 1 if self.variadic else len(types) == len(self.operands)
+        if not fits:
+            raise ArgumentError(
+                f"{self.name} takes {len(self.operands)} operand(s) ({', '.join(self.operands)}), got {len(types)}"
+            )
+        if types and types[0].dtype not in self.dtypes:
+            allowed = sorted(d.name for d in self.dtypes)
+            raise DTypeError(
+                f"{self.name} is not defined for {types[0].dtype}",
+                fix=f"cast to one of {', '.join(allowed)}",
+            )
+
+    def make_attrs(self, given: Mapping[str, Any]) -> Attributes:
+        """The attributes in declared order with defaults filled in.
+
+        Raises:
+            ArgumentError: an unknown or a missing attribute.
+        """
+        if not given and not self.attrs:
+            return NO_ATTRS
+        unknown = [n for n in given if n not in self.attrs]
+        if unknown:
+            raise ArgumentError(
+                f"{self.name} has no attribute {unknown[0]!r}",
+                fix=f"its attributes are {', '.join(self.attrs) or 'none'}",
+            )
+        full = Attributes()
+        for name, attr in self.attrs.items():
+            value = given.get(name, attr.default)
+            if value is ...:
+                raise ArgumentError(f"{self.name} needs the attribute {name!r}")
+            dict.__setitem__(full, name, tuple(value) if isinstance(value, list) else value)
+        return full
+
+    def signature(self) -> str:
+        """The op as it prints: ``sum(x, axes)``."""
+        last = ["*" + self.operands[-1]] if self.variadic else list(self.operands[-1:])
+        shown = [*self.operands[:-1], *last]
+        for name, attr in self.attrs.items():
+            shown.append(name if attr.default is ... else f"{name}={attr.default!r}")
+        return f"{self.name}({', '.join(shown)})"
+
+
+class Attributes(dict[str, Any]):
+    """The attributes of one node: a dict in declared order that is never changed and can be hashed."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash(tuple(self.items()))
+            return self._hash
+
+
+NO_ATTRS: Final = Attributes()
+_MEMO_LIMIT: Final = 4096
+_OPS: Final[dict[str, OpDef]] = {}
+
+
+def define(
+    name: str,
+    *,
+    rule: TypeRule,
+    reference: Reference,
+    doc: str,
+    kind: OpKind = OpKind.ELEMENTWISE,
+    operands: Sequence[str] = ("x",),
+    attrs: Mapping[str, Attr] | None = None,
+    variadic: bool = False,
+    dtypes: frozenset[DType] = COMPUTABLE,
+    lowering: Lowering | None = None,
+    widen: bool = False,
+    algebra: Algebra | None = None,
+    samples: Sequence[Sample] = (),
+    tolerance: str = "exact",
+    level: str = "core",
+    since: str = "1.0",
+    scalar: str = "",
+    results: int = 1,
+) -> OpDef:
+    """Declares an op. The one edit that adds it to graphs, texts, docs, the suite and every backend.
+
+    An elementwise op with a ``lowering`` in terms of other elementwise ops runs, fused, on every
+    backend at once; without one it is a primitive that backends must know by its ``scalar`` name.
+    Names of third parties carry a dot (``vendor.op``); plain names are ours.
+
+    Raises:
+        ArgumentError: the name is taken.
+    """
+    if name in _OPS:
+        raise ArgumentError(f"the op {name!r} is already defined", fix="choose another name")
+    op = OpDef(
+        name=name, operands=tuple(operands), kind=kind, rule=rule, reference=reference,
+        attrs=dict(attrs or {}), variadic=variadic, dtypes=dtypes, lowering=lowering, widen=widen,
+        algebra=algebra or Algebra(), samples=tuple(samples), tolerance=tolerance, level=level,
+        doc=doc, since=since, scalar=scalar or name, results=results,
+    )  # fmt: skip
+    _OPS[name] = op
+    return op
+
+
+def undefine(name: str) -> None:
+    """Removes an op that was added at run time; for tests and for unloading a plugin."""
+    _OPS.pop(name, None)
+
+
+def find_op(name: str) -> OpDef | None:
+    """The op of that name, or None."""
+    return _OPS.get(name)
+
+
+def get_op(name: str) -> OpDef:
+    """The op of that name.
+
+    Raises:
+        UnsupportedOp: there is none; the message suggests the nearest name.
+    """
+    op = _OPS.get(name)
+    if op is None:
+        near = difflib.get_close_matches(name, _OPS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "see `realta ops` for the list"
+        raise UnsupportedOp(f"there is no op named {name!r}", fix=hint)
+    return op
+
+
+def all_ops() -> Iterator[OpDef]:
+    """Every op, in the order of definition."""
+    return iter(tuple(_OPS.values()))
+
+
+def as_arrays(values: Any) -> tuple[NDArray[Any], ...]:
+    """The results of a reference as a tuple of arrays (a reference may return one array or scalar)."""
+    found = values if isinstance(values, tuple) else (values,)
+    return tuple(np.asarray(v) for v in found)

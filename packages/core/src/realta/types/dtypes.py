@@ -1,0 +1,138 @@
+"""DType: the element types, their categories and their storage in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import ml_dtypes
+import numpy as np
+
+from realta.errors import DTypeError
+
+Kind = Literal["bool", "int", "uint", "float"]
+
+
+class DType:
+    """An element type. There is one object per type, so ``is`` compares them.
+
+    Attributes:
+        name: the full name, as in ``realta.float32``.
+        short: the name in printed graphs, as in ``f32[2,3]``.
+        kind: ``"bool"``, ``"int"``, ``"uint"`` or ``"float"``.
+        itemsize: bytes of one element in memory.
+        numpy: the NumPy dtype that stores it (ml_dtypes for bfloat16 and float8).
+    """
+
+    __slots__ = ("itemsize", "kind", "name", "numpy", "short")
+
+    name: str
+    short: str
+    kind: Kind
+    itemsize: int
+    numpy: np.dtype[Any]
+
+    def __init__(self, name: str, short: str, kind: Kind, numpy: np.dtype[Any]) -> None:
+        self.name = name
+        self.short = short
+        self.kind = kind
+        self.itemsize = numpy.itemsize
+        self.numpy = numpy
+
+    @property
+    def bits(self) -> int:
+        """Width in bits."""
+        return self.itemsize * 8
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is a floating-point type."""
+        return self.kind == "float"
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it is a signed or unsigned integer type (bool is neither)."""
+        return self.kind in ("int", "uint")
+
+    @property
+    def is_half(self) -> bool:
+        """Whether composites of this type compute in float32 and round once (16 bits or fewer)."""
+        return self.kind == "float" and self.itemsize <= 2
+
+    def __repr__(self) -> str:
+        return f"realta.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (as_dtype, (self.name,))
+
+
+def _define(name: str, short: str, kind: Kind, numpy: Any = None) -> DType:
+    return DType(name, short, kind, np.dtype(name if numpy is None else numpy))
+
+
+bool_: Final = _define("bool", "bool", "bool")
+int8: Final = _define("int8", "i8", "int")
+int16: Final = _define("int16", "i16", "int")
+int32: Final = _define("int32", "i32", "int")
+int64: Final = _define("int64", "i64", "int")
+uint8: Final = _define("uint8", "u8", "uint")
+uint16: Final = _define("uint16", "u16", "uint")
+uint32: Final = _define("uint32", "u32", "uint")
+uint64: Final = _define("uint64", "u64", "uint")
+float16: Final = _define("float16", "f16", "float")
+bfloat16: Final = _define("bfloat16", "bf16", "float", ml_dtypes.bfloat16)
+float32: Final = _define("float32", "f32", "float")
+float64: Final = _define("float64", "f64", "float")
+float8_e4m3fn: Final = _define("float8_e4m3fn", "f8e4m3fn", "float", ml_dtypes.float8_e4m3fn)
+float8_e5m2: Final = _define("float8_e5m2", "f8e5m2", "float", ml_dtypes.float8_e5m2)
+
+DTYPES: Final[tuple[DType, ...]] = (
+    bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+    float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2,
+)  # fmt: skip
+BY_NAME: Final[Mapping[str, DType]] = {d.name: d for d in DTYPES}
+BY_SHORT: Final[Mapping[str, DType]] = {d.short: d for d in DTYPES}
+STORAGE_ONLY: Final[frozenset[DType]] = frozenset({float8_e4m3fn, float8_e5m2})
+"""Types that can be stored and cast, but not computed in."""
+INTEGERS: Final[frozenset[DType]] = frozenset(d for d in DTYPES if d.is_integer)
+FLOATS: Final[frozenset[DType]] = frozenset(d for d in DTYPES if d.is_float) - STORAGE_ONLY
+NUMERIC: Final[frozenset[DType]] = INTEGERS | FLOATS
+COMPUTABLE: Final[frozenset[DType]] = NUMERIC | {bool_}
+
+_BY_NUMPY: Final[dict[np.dtype[Any], DType]] = {d.numpy: d for d in DTYPES}
+_BY_PYTHON: Final[Mapping[type, DType]] = {bool: bool_, int: int64}
+
+
+def as_dtype(spec: object) -> DType:
+    """The DType for ``realta.float32``, ``"float32"``, a NumPy or ml_dtypes type, or a tensor type.
+
+    Raises:
+        DTypeError: there is no such element type; complex types are named as not in this version.
+    """
+    if isinstance(spec, DType):
+        return spec
+    if isinstance(spec, str) and spec in BY_NAME:
+        return BY_NAME[spec]
+    if isinstance(spec, type) and spec in _BY_PYTHON:
+        return _BY_PYTHON[spec]
+    if spec is float:
+        return float32
+    try:
+        numpy = np.dtype(spec)  # type: ignore[call-overload]
+    except TypeError:
+        numpy = None
+    if numpy is not None:
+        found = _BY_NUMPY.get(numpy if numpy.isnative else numpy.newbyteorder("="))
+        if found is not None:
+            return found
+        if numpy.kind == "c":
+            raise DTypeError(
+                f"dtype {numpy} is complex, and complex numbers are not in this version",
+                fix="keep real and imaginary parts as two tensors or as a last axis of size 2",
+            )
+    raise DTypeError(
+        f"{spec!r} is not an element type", fix="use one of " + ", ".join(d.name for d in DTYPES)
+    )
