@@ -122,7 +122,7 @@ def build(session: nox.Session) -> None:
     shutil.rmtree(wheels, ignore_errors=True)
     for member in MEMBERS:
         session.run("uv", "build", "--quiet", "--wheel", "--out-dir", str(wheels), member)
-    fresh = Path(session.create_tmp()) / "fresh"
+    fresh = Path(session.create_tmp()).resolve() / "fresh"
     here, python = (folder / "bin" / "python" for folder in (Path(session.bin).parent, fresh))
     session.run("uv", "venv", "--quiet", "--clear", "--python", str(here), str(fresh))
     built = sorted(str(wheel) for wheel in wheels.glob("*.whl"))
