@@ -5,6 +5,7 @@
     RealtaError
     ├── ShapeError(ValueError)            shapes, axes, extents that do not fit
     ├── DTypeError(TypeError)             dtypes that do not fit or do not promote
+    │   └── ScalarOverflowError(OverflowError)   a Python int that a dtype cannot hold
     ├── ArgumentError(TypeError)          a wrong, missing or doubled argument
     ├── IndexBoundsError(IndexError)      an index outside its axis
     ├── DeviceError(RuntimeError)         tensors on devices that do not mix
@@ -41,6 +42,7 @@ __all__ = [
     "ParseError",
     "RealizationError",
     "RealtaError",
+    "ScalarOverflowError",
     "SerializationError",
     "ShapeError",
     "UnsupportedOp",
@@ -93,6 +95,10 @@ class ShapeError(RealtaError, ValueError):
 
 class DTypeError(RealtaError, TypeError):
     """A dtype does not fit an op, or two dtypes have no common one."""
+
+
+class ScalarOverflowError(DTypeError, OverflowError):
+    """A Python integer beside a tensor does not fit the tensor's dtype."""
 
 
 class ArgumentError(RealtaError, TypeError):
