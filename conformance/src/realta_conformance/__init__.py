@@ -1,0 +1,1 @@
+"""The conformance suite: does a backend tell the truth?"""

@@ -1,0 +1,1 @@
+"""The minimal backend: the smallest thing that can be certified."""

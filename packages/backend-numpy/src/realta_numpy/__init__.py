@@ -1,0 +1,1 @@
+"""The NumPy backend: op by op, and fused into blocked NumPy code."""

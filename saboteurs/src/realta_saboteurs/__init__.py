@@ -1,0 +1,1 @@
+"""Saboteurs: backends broken on purpose to test the suite."""
