@@ -116,14 +116,14 @@ def as_dtype(spec: object) -> DType:
         return spec
     if isinstance(spec, str) and spec in BY_NAME:
         return BY_NAME[spec]
+    own = getattr(spec, "dtype", None)
+    if isinstance(own, DType):
+        return own
     if isinstance(spec, type) and spec in _BY_PYTHON:
         return _BY_PYTHON[spec]
     if spec is float:
         return float32
-    try:
-        numpy = np.dtype(spec)  # type: ignore[call-overload]
-    except TypeError:
-        numpy = None
+    numpy = _numpy_dtype(spec)
     if numpy is not None:
         found = _BY_NUMPY.get(numpy if numpy.isnative else numpy.newbyteorder("="))
         if found is not None:
@@ -136,3 +136,19 @@ def as_dtype(spec: object) -> DType:
     raise DTypeError(
         f"{spec!r} is not an element type", fix="use one of " + ", ".join(d.name for d in DTYPES)
     )
+
+
+def _numpy_dtype(spec: object) -> np.dtype[Any] | None:
+    """What NumPy makes of a type, a NumPy dtype or its text; None for everything else.
+
+    ``np.dtype(None)`` is float64 and any object with a ``dtype`` is asked for it, so NumPy is asked
+    about these three only.
+    """
+    if isinstance(spec, np.dtype):
+        return spec
+    if not isinstance(spec, (str, type)):
+        return None
+    try:
+        return np.dtype(spec)
+    except TypeError:
+        return None

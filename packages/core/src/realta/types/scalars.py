@@ -27,8 +27,8 @@ def is_weak(value: object) -> bool:
 def weak_dtype(value: Scalar, dtype: DType, *, default_float: DType = float32) -> DType:
     """The dtype in which a tensor of ``dtype`` and a weak scalar are combined.
 
-    The tensor's dtype if its kind allows the scalar (bool < int < float); otherwise int64 for an int
-    beside a bool, the default float for a float beside a bool or an integer. Source: spec 3.
+    The tensor's dtype if its kind allows the scalar (bool < int < float); otherwise int64 for an
+    int beside a bool, the default float for a float beside a bool or an integer. Source: spec 3.
 
     Raises:
         ScalarOverflowError: an int that ``dtype`` cannot hold; also an OverflowError.

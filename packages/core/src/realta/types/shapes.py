@@ -117,8 +117,8 @@ def resolve_reshape(shape: Shape, new_shape: Sequence[int | str | Dim]) -> Shape
     """The target of a reshape with a single -1 replaced by the extent that keeps the elements.
 
     Raises:
-        ShapeError: the number of elements changes, more than one -1, another negative extent, or the
-            extent that -1 stands for is not determined (all others hold no elements).
+        ShapeError: the number of elements changes, more than one -1, another negative extent, or
+            the extent that -1 stands for is not determined (all others hold no elements).
     """
     wild = [n for n, d in enumerate(new_shape) if isinstance(d, int) and d == -1]
     where = f"reshape of {shape_text(shape)} to {shape_text(tuple(new_shape))}"  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, Self, cast
 
 from realta.errors import ShapeError
 from realta.types.dims import Dim, as_dim
@@ -28,7 +28,7 @@ class TensorType:
     Args:
         dtype: the element type, in any spelling that `realta.types.as_dtype` takes.
         shape: extents; each an int >= 0, a name or a symbolic `Dim`.
-        device: canonical device name such as ``"numpy:0"``; empty where the graph's device is meant.
+        device: canonical device name such as ``"numpy:0"``; empty means the graph's device.
 
     Raises:
         DTypeError: no such element type.
@@ -42,9 +42,12 @@ class TensorType:
     device: str
     is_static: bool
 
-    def __new__(cls, dtype: object, shape: Sequence[int | str | Dim] = (), device: object = "") -> TensorType:
+    def __new__(
+        cls, dtype: object, shape: Sequence[int | str | Dim] = (), device: object = ""
+    ) -> Self:
         name = device if type(device) is str else str(device)
-        return tensor_type(as_dtype(dtype), tuple(as_dim(d) for d in shape), name)
+        found = tensor_type(as_dtype(dtype), tuple(as_dim(d) for d in shape), name)
+        return cast(Self, found)
 
     @property
     def rank(self) -> int:
@@ -103,7 +106,7 @@ class TensorType:
 
 
 def tensor_type(dtype: DType, shape: Shape, device: str = "") -> TensorType:
-    """The interned type for checked parts: the fast way in for code that has already normalised them."""
+    """The interned type of parts that are checked already: the fast way in."""
     # A Dim refuses undecidable comparisons, so the key holds its canonical text instead.
     key = (dtype.name, tuple(d if type(d) is int else str(d) for d in shape), device)
     found = _interned.get(key)
