@@ -19,7 +19,7 @@ class ConstantData:
     Equality and hash go by dtype, shape and bytes: -0 and 0 differ, a NaN equals the same NaN.
 
     Args:
-        array: anything `numpy.asarray` takes whose dtype is an element type; its elements are copied.
+        array: what `numpy.asarray` takes, of an element type; its elements are copied.
 
     Raises:
         DTypeError: the array's dtype is not an element type.

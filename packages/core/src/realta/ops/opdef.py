@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 import numpy as np
 
 from realta.errors import ArgumentError, DTypeError, UnsupportedOp
-from realta.types import COMPUTABLE, DType, TensorType
+from realta.ops.constant_data import ConstantData
+from realta.types import COMPUTABLE, Dim, DType, TensorType
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,10 +61,10 @@ TypeRule = Callable[..., "TensorType | tuple[TensorType, ...]"]
 """``rule(*operand_types, **attrs)``: the result type(s); raises ShapeError or DTypeError without
 ``where`` (the caller adds it). It never looks at values."""
 Reference = Callable[..., Any]
-"""``reference(*arrays, **attrs)``: the op in NumPy on arrays of the storage dtypes. May be called by
-the reference backend and by exact folding only."""
+"""``reference(*arrays, **attrs)``: the op in NumPy on arrays of the storage dtypes. May be called
+by the reference backend and by exact folding only."""
 Lowering = Callable[..., Any]
-"""``lower(emit, *values, **attrs)``: the op in terms of simpler ops; returns one value or a tuple."""
+"""``lower(emit, *values, **attrs)``: the op in simpler ops; returns one value or a tuple."""
 Unit = float | Literal["lowest", "highest"] | None
 
 
@@ -86,8 +87,8 @@ class Attr:
 class Algebra:
     """Algebraic laws that hold bit for bit; canonicalization reads nothing else.
 
-    A law may hold for some dtype kinds only: give ``kinds``. Units and zeros are by dtype kind since
-    the float unit of + is -0 and x has no float zero (spec 5b).
+    Units and zeros are by dtype kind, since the float unit of + is -0 and × has no float zero
+    (spec 5b). A law without kinds holds for all of them.
     """
 
     commutative: bool = False
@@ -108,7 +109,8 @@ class Sample:
 
     Args:
         shapes: one shape per operand.
-        attrs: attributes of the call.
+        attrs: attributes of the call; a function among them is called with the dtype under test
+            (`attrs_for`), for attributes that name a dtype or hold values of it.
         domain: name of a value generator (``any positive unit nonzero small integers indices
             sorted special probability``), one for all operands or one each.
         dtypes: fixed dtypes per operand; ``None`` follows the dtype under test.
@@ -120,6 +122,10 @@ class Sample:
     domain: str | tuple[str, ...] = "any"
     dtypes: tuple[DType | None, ...] = ()
     note: str = ""
+
+    def attrs_for(self, dtype: DType) -> dict[str, Any]:
+        """The attributes of the call where ``dtype`` is the dtype under test."""
+        return {name: v(dtype) if callable(v) else v for name, v in self.attrs.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,7 +141,10 @@ class OpDef:
     variadic: bool
     """The last operand may be repeated any number of times (concat)."""
     dtypes: frozenset[DType]
-    """Dtypes of the first data operand it is defined for."""
+    """Dtypes of the data operand it is defined for; see `data_operand`."""
+    data_operand: int
+    """The operand whose dtype capabilities and coverage are listed by: 0 for nearly all ops, 1 for
+    ``select``, -1 for the result of an op that makes its values itself."""
     lowering: Lowering | None
     """Scalar lowering (elementwise) or decomposition (others); ``None`` marks a primitive."""
     widen: bool
@@ -143,7 +152,7 @@ class OpDef:
     algebra: Algebra
     samples: tuple[Sample, ...]
     tolerance: str
-    """Name of a row of spec 5a: ``exact exp sin tan gelu atan2 erf pow sum contraction softmax``."""
+    """Name of a row of spec 5a; the rows are data in `realta.ops.tolerances`."""
     level: str
     """Conformance level that asks for it."""
     doc: str
@@ -162,11 +171,22 @@ class OpDef:
 
     @property
     def exact(self) -> bool:
-        """Whether its result is correctly rounded or an integer, so any path gives the same bits."""
+        """Whether results are correctly rounded or integers: any path gives the same bits."""
         return self.tolerance == "exact"
 
-    def result_types(self, types: tuple[TensorType, ...], attrs: Attributes) -> tuple[TensorType, ...]:
-        """The types of the results for these operand types; memoised.
+    def exact_for(self, dtype: DType) -> bool:
+        """Whether results are exact where the data operand has this dtype (integers always are)."""
+        return self.exact or not dtype.is_float
+
+    def data_dtype(self, types: Sequence[TensorType], results: Sequence[TensorType]) -> DType:
+        """The dtype by which capabilities list a call with these operand and result types."""
+        number = self.data_operand
+        return types[number].dtype if 0 <= number < len(types) else results[0].dtype
+
+    def result_types(
+        self, types: tuple[TensorType, ...], attrs: Attributes
+    ) -> tuple[TensorType, ...]:
+        """The types of the results for these operand types; memoised for ops that have operands.
 
         Raises:
             ShapeError, DTypeError, ArgumentError: the operands do not fit; ``where`` is not set.
@@ -174,24 +194,41 @@ class OpDef:
         key = (types, attrs)
         found = self._memo.get(key)
         if found is None:
-            self._check_call(types)
+            self._check_call(types, attrs)
             answer = self.rule(*types, **attrs)
             found = answer if isinstance(answer, tuple) else (answer,)
+            if found and not 0 <= self.data_operand < len(types):
+                self._check_dtype(found[0].dtype)
             if len(self._memo) >= _MEMO_LIMIT:
                 self._memo.clear()
-            self._memo[key] = found
+            if types:  # a constant's key would keep its bytes alive
+                self._memo[key] = found
         return found
 
-    def _check_call(self, types: tuple[TensorType, ...]) -> None:
-        fits = len(types) >= len(self.operands) - 1 if self.variadic else len(types) == len(self.operands)
-        if not fits:
+    def _check_call(self, types: tuple[TensorType, ...], attrs: Mapping[str, Any]) -> None:
+        count = len(self.operands) - self.variadic
+        if len(types) < count if self.variadic else len(types) != count:
+            least = "at least " if self.variadic else ""
             raise ArgumentError(
-                f"{self.name} takes {len(self.operands)} operand(s) ({', '.join(self.operands)}), got {len(types)}"
+                f"{self.name} takes {least}{count} operand(s), got {len(types)}",
+                fix=f"call it as {self.signature()}",
             )
-        if types and types[0].dtype not in self.dtypes:
+        for name, attr in self.attrs.items():
+            holds, wanted = _ATTR_KINDS[attr.kind]
+            if not holds(attrs[name]):
+                raise ArgumentError(
+                    f"the attribute {name!r} of {self.name} is {wanted}, got {attrs[name]!r}",
+                    fix=f"call it as {self.signature()}",
+                )
+        # A rule may count on it; where the result is listed, that is checked after the rule.
+        if 0 <= self.data_operand < len(types):
+            self._check_dtype(types[self.data_operand].dtype)
+
+    def _check_dtype(self, dtype: DType) -> None:
+        if dtype not in self.dtypes:
             allowed = sorted(d.name for d in self.dtypes)
             raise DTypeError(
-                f"{self.name} is not defined for {types[0].dtype}",
+                f"{self.name} is not defined for {dtype}",
                 fix=f"cast to one of {', '.join(allowed)}",
             )
 
@@ -227,7 +264,7 @@ class OpDef:
 
 
 class Attributes(dict[str, Any]):
-    """The attributes of one node: a dict in declared order that is never changed and can be hashed."""
+    """The attributes of one node: a dict in declared order, never changed, that can be hashed."""
 
     __slots__ = ("_hash",)
     _hash: int
@@ -239,6 +276,36 @@ class Attributes(dict[str, Any]):
             self._hash = hash(tuple(self.items()))
             return self._hash
 
+
+def _is_int(value: Any) -> bool:
+    return type(value) is int or isinstance(value, Dim)
+
+
+def _are_ints(value: Any) -> bool:
+    return isinstance(value, tuple) and all(map(_is_int, value))
+
+
+def _is_shape(value: Any) -> bool:
+    return _are_ints(value) and all(type(d) is not int or d >= 0 for d in value)
+
+
+def _are_pads(value: Any) -> bool:
+    return isinstance(value, tuple) and all(_are_ints(p) and len(p) == 2 for p in value)
+
+
+_ATTR_KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "int": (_is_int, "an integer"),
+    "float": (lambda v: type(v) in (int, float), "a number"),
+    "bool": (lambda v: type(v) is bool, "True or False"),
+    "str": (lambda v: type(v) is str, "a string"),
+    "dtype": (lambda v: isinstance(v, DType), "an element type"),
+    "ints": (_are_ints, "a tuple of integers"),
+    "shape": (_is_shape, "a tuple of extents that are not negative"),
+    "pads": (_are_pads, "a tuple of pairs of integers"),
+    "type": (lambda v: isinstance(v, TensorType), "a tensor type"),
+    "array": (lambda v: isinstance(v, ConstantData), "a ConstantData"),
+}
+"""By attribute kind: a test of a value, and the words for what it tests."""
 
 NO_ATTRS: Final = Attributes()
 _MEMO_LIMIT: Final = 4096
@@ -256,6 +323,7 @@ def define(
     attrs: Mapping[str, Attr] | None = None,
     variadic: bool = False,
     dtypes: frozenset[DType] = COMPUTABLE,
+    data_operand: int = 0,
     lowering: Lowering | None = None,
     widen: bool = False,
     algebra: Algebra | None = None,
@@ -266,7 +334,7 @@ def define(
     scalar: str = "",
     results: int = 1,
 ) -> OpDef:
-    """Declares an op. The one edit that adds it to graphs, texts, docs, the suite and every backend.
+    """Declares an op: the one edit that adds it to graphs, texts, docs, suite and every backend.
 
     An elementwise op with a ``lowering`` in terms of other elementwise ops runs, fused, on every
     backend at once; without one it is a primitive that backends must know by its ``scalar`` name.
@@ -279,7 +347,8 @@ def define(
         raise ArgumentError(f"the op {name!r} is already defined", fix="choose another name")
     op = OpDef(
         name=name, operands=tuple(operands), kind=kind, rule=rule, reference=reference,
-        attrs=dict(attrs or {}), variadic=variadic, dtypes=dtypes, lowering=lowering, widen=widen,
+        attrs=dict(attrs or {}), variadic=variadic, dtypes=dtypes, data_operand=data_operand,
+        lowering=lowering, widen=widen,
         algebra=algebra or Algebra(), samples=tuple(samples), tolerance=tolerance, level=level,
         doc=doc, since=since, scalar=scalar or name, results=results,
     )  # fmt: skip
@@ -317,6 +386,6 @@ def all_ops() -> Iterator[OpDef]:
 
 
 def as_arrays(values: Any) -> tuple[NDArray[Any], ...]:
-    """The results of a reference as a tuple of arrays (a reference may return one array or scalar)."""
+    """The results of a reference as a tuple of arrays; it may return one array or scalar."""
     found = values if isinstance(values, tuple) else (values,)
     return tuple(np.asarray(v) for v in found)
