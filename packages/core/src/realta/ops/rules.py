@@ -14,7 +14,7 @@ from realta.errors import ArgumentError, DeviceError, DTypeError, ShapeError
 from realta.types import Dim, DType, Shape, TensorType, bool_, tensor_type
 
 __all__ = [
-    "check_axes", "check_axis", "check_dtype", "check_rank", "check_same", "common_device",
+    "check_axes", "check_axis", "check_choice", "check_dtype", "check_rank", "check_same", "common_device",
     "comparison", "count", "elementwise", "extents", "like", "predicate", "reduced", "scan",
 ]  # fmt: skip
 
@@ -47,7 +47,7 @@ def common_device(types: Sequence[TensorType]) -> str:
 def like(
     types: Sequence[TensorType], dtype: DType | None = None, shape: Shape | None = None
 ) -> TensorType:
-    """The type of the first operand on the operands' device, with another dtype or shape if given."""
+    """The first operand's type on the operands' device, with another dtype or shape if given."""
     first = types[0]
     return tensor_type(
         first.dtype if dtype is None else dtype,
@@ -170,6 +170,3 @@ def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
             f"the attribute {name!r} is one of {', '.join(map(repr, choices))}, got {value!r}",
             fix="choose one of them",
         )
-
-
-__all__ += ["check_choice"]
