@@ -1,10 +1,25 @@
-"""The graph IR: values, nodes, graphs, the builder, the verifier, the printer, the parser, containers."""
+"""The graph IR: values, nodes, graphs, the builder, verifier, printer, parser, containers."""
 
 from realta.graph.builder import Builder, call_text
 from realta.graph.graph import Graph, graph_key, topological
+from realta.graph.parser import parse
+from realta.graph.printer import print_graph
+from realta.graph.serialize import (
+    Container,
+    dump_graph,
+    large_constants,
+    load_graph_file,
+    read_container,
+    restore_graph,
+    save_graph,
+    write_container,
+)
 from realta.graph.values import Input, Location, Node, Output, Region, Value, live_handles, node_of
+from realta.graph.verify import verify
 
 __all__ = [
-    "Builder", "Graph", "Input", "Location", "Node", "Output", "Region", "Value", "call_text",
-    "graph_key", "live_handles", "node_of", "topological",
+    "Builder", "Container", "Graph", "Input", "Location", "Node", "Output", "Region", "Value",
+    "call_text", "dump_graph", "graph_key", "large_constants", "live_handles", "load_graph_file",
+    "node_of", "parse", "print_graph", "read_container", "restore_graph", "save_graph",
+    "topological", "verify", "write_container",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Builder: writes a graph op by op, checking each as it is written; the Emitter of decompositions."""
+"""Builder: writes a graph op by op and checks each; the Emitter of decompositions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from realta.types import TensorType
 __all__ = ["Builder", "call_text"]
 
 
-def call_text(op: OpDef, types: Sequence[TensorType], attrs: Mapping[str, Any] | None = None) -> str:
+def call_text(
+    op: OpDef, types: Sequence[TensorType], attrs: Mapping[str, Any] | None = None
+) -> str:
     """The call as errors show it: ``add(f32[2,3], f32[4])``."""
     shown = [str(t) for t in types]
     shown += [f"{k}={v!r}" for k, v in (attrs or {}).items()]
@@ -26,8 +28,8 @@ def call_text(op: OpDef, types: Sequence[TensorType], attrs: Mapping[str, Any] |
 class Builder:
     """Writes one graph.
 
-    Every op of the registry is a method: ``b.add(x, y)``, ``b.sum(x, axes=(0,))``. Nodes are typed and
-    checked at once.
+    Every op of the registry is a method: ``b.add(x, y)``, ``b.sum(x, axes=(0,))``. Nodes are typed
+    and checked at once.
 
     Args:
         name: name of the graph.
@@ -35,7 +37,9 @@ class Builder:
         where: location given to every node (decompositions pass that of the node they expand).
     """
 
-    def __init__(self, name: str = "graph", *, region: Region | None = None, where: Any = None) -> None:
+    def __init__(
+        self, name: str = "graph", *, region: Region | None = None, where: Any = None
+    ) -> None:
         self.name = name
         self.nodes: list[Node] = []
         self.inputs: list[Value] = []
@@ -57,16 +61,20 @@ class Builder:
         """Appends one op.
 
         Raises:
-            ShapeError, DTypeError, ArgumentError: the operands do not fit; ``where`` names the call.
+            ShapeError, DTypeError, ArgumentError: operands do not fit; ``where`` is the call.
         """
         try:
-            node = Node(op, operands, op.make_attrs(attrs or {}), where=self.where, region=self.region)
+            node = Node(
+                op, operands, op.make_attrs(attrs or {}), where=self.where, region=self.region
+            )
         except RealtaError as error:
             raise error.at(call_text(op, [v.type for v in operands], attrs)) from None
         self.nodes.append(node)
         return node
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):  # the language asks for what is not there
+            raise AttributeError(name)
         op = get_op(name)
 
         def write(*operands: Value, **attrs: Any) -> Any:

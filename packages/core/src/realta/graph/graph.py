@@ -1,19 +1,22 @@
-"""Graph: named inputs, nodes in order, outputs. The unit that is printed, hashed, passed and compiled."""
+"""Graph: inputs, nodes in order, outputs; what is printed, hashed, passed on and compiled."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from realta.graph.values import Input, Node, Output, Value, node_of
+from realta.graph.printer import print_graph
+from realta.graph.values import Input, Node, Value, node_of
+from realta.ops import OpDef
+from realta.types import Dim
 
 __all__ = ["Graph", "graph_key", "topological"]
 
 
 def topological(outputs: Iterable[Value], inputs: Iterable[Value] = ()) -> list[Node]:
-    """The nodes that the outputs need, operands first, in a deterministic order; stops at the inputs.
+    """The nodes that the outputs need, operands first, in a deterministic order.
 
-    Linear in nodes and edges; no recursion.
+    Stops at the inputs. Linear in nodes and edges; no recursion.
     """
     cut = set(inputs)
     order: list[Node] = []
@@ -40,8 +43,8 @@ def topological(outputs: Iterable[Value], inputs: Iterable[Value] = ()) -> list[
 class Graph:
     """A straight-line program in static single assignment.
 
-    ``inputs`` may be any values: whatever is listed there is taken as given, so a graph can be cut out
-    of a larger one without copying a node.
+    ``inputs`` may be any values: whatever is listed there is taken as given, so a graph can be cut
+    out of a larger one without copying a node. Graphs are equal where `graph_key` is.
 
     Args:
         name: an identifier.
@@ -76,6 +79,14 @@ class Graph:
     def __len__(self) -> int:
         return len(self.nodes)
 
+    def __str__(self) -> str:
+        return print_graph(self)
+
+    def __repr__(self) -> str:
+        counts = ((self.inputs, "input"), (self.nodes, "op"), (self.outputs, "output"))
+        shown = [f"{len(s)} {name}{'' if len(s) == 1 else 's'}" for s, name in counts]
+        return f"<Graph {self.name}: {', '.join(shown)}>"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Graph) and graph_key(self) == graph_key(other)
 
@@ -84,31 +95,45 @@ class Graph:
 
 
 def graph_key(graph: Graph) -> tuple[Any, ...]:
-    """The structure of a graph as a hashable tuple: equal iff the graphs compute the same thing the same way.
+    """The structure of a graph as a hashable tuple: equal iff both do the same in the same way.
 
-    Names of the graph, of its inputs and locations do not take part; types, ops, attributes, constants,
-    operand order and fusion regions (numbered in order of occurrence) do.
+    Names of the graph, of its inputs and locations do not take part; types, ops, attributes,
+    constants, operand order and fusion regions (numbered in order of occurrence) do.
     """
-    number: dict[Value, int] = {v: n for n, v in enumerate(graph.inputs)}
+    number: dict[Value, int] = {}
+    for value in graph.inputs:
+        number.setdefault(value, len(number))
     parts: list[Any] = [tuple([v.type for v in graph.inputs])]
     regions: dict[Any, int] = {}
+    has_floats: dict[OpDef, bool] = {}
     count = len(number)
     for node in graph.nodes:
-        region = node.region
+        region: Any = node.region
         if region is not None:
             region = (regions.setdefault(region, len(regions)), region.fuse, region.numerics)
-        parts.append(
-            (node.op.name, tuple([number[v] for v in node.operands]), node.attrs, node.types, region)
-        )
-        if len(node.types) == 1:
-            number[node] = count
+        attrs: Any = node.attrs
+        floats = has_floats.get(node.op)
+        if floats is None:
+            floats = has_floats[node.op] = _has_floats(node.op)
+        if floats or not node.type.is_static:
+            attrs = tuple([(k, _exact(v)) for k, v in attrs.items()])
+        operands = tuple([number[v] for v in node.operands])
+        parts.append((node.op.name, operands, attrs, node.types, region))
+        for output in node.outputs:
+            number.setdefault(output, count)
             count += 1
-        else:
-            for output in node.outputs:
-                number[output] = count
-                count += 1
     parts.append(tuple([number[v] for v in graph.outputs]))
     return tuple(parts)
 
 
-__all__ += ["Input", "Node", "Output", "Value"]
+def _has_floats(op: OpDef) -> bool:
+    return any(a.kind == "float" for a in op.attrs.values())
+
+
+def _exact(value: Any) -> Any:
+    """A value whose ``==`` always answers and tells -0 from 0, but not a NaN from itself."""
+    if type(value) is float:
+        return value.hex()
+    if isinstance(value, Dim):
+        return str(value)
+    return tuple([_exact(v) for v in value]) if type(value) is tuple else value

@@ -29,8 +29,8 @@ class Value:
 
     Attributes:
         type: its type.
-        payload: what it is bound to at run time: the storage of a realized value, or a NumPy array of
-            a constant or a scalar parameter; None while it is only a value.
+        payload: what it is bound to at run time: the storage of a realized value, or a NumPy array
+            of a constant or a scalar parameter; None while it is only a value.
         handles: weak references to the tensors that name it: None, one reference, or a list.
         uses: how many operand slots of recorded nodes read it.
     """
@@ -85,7 +85,7 @@ class Input(Value):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in the user's program, resolved from a code object and an instruction only when shown."""
+    """A place in the user's program; found from code object and instruction only when shown."""
 
     code: CodeType | None
     instruction: int

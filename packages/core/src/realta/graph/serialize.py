@@ -1,0 +1,192 @@
+"""Graph containers: a graph and its constants in one file, versioned, without pickle.
+
+A container is a safetensors file. Its metadata hold the format's version, the graph's text and a
+checksum; its tensors are the constants too large for the text, each named by its digest.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from realta.errors import ParseError, SerializationError
+from realta.graph.graph import Graph
+from realta.graph.literals import INLINE_ELEMENTS
+from realta.graph.parser import parse
+from realta.graph.printer import print_graph
+from realta.graph.safetensors import decode, encode
+from realta.ops import ConstantData, find_op
+
+__all__ = [
+    "FORMAT", "Container", "dump_graph", "large_constants", "load_graph_file", "read_container",
+    "restore_graph", "save_graph", "write_container",
+]  # fmt: skip
+
+FORMAT: Final = "1.0"
+"""Version of the container; files of another major are refused."""
+
+_VERSION: Final = "realta.container"
+_GRAPH: Final = "realta.graph"
+_CHECKSUM: Final = "realta.checksum"
+_OPS: Final = "realta.ops"
+_OWN: Final = frozenset({_VERSION, _GRAPH, _CHECKSUM, _OPS})
+_FIX: Final = "fetch or save the file again"
+
+
+@dataclass(frozen=True)
+class Container:
+    """What a container holds.
+
+    Args:
+        graph: the graph.
+        fields: further metadata, which are kept: of later minor versions, of other programs.
+    """
+
+    graph: Graph
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+def large_constants(graph: Graph) -> dict[str, ConstantData]:
+    """The constants that the text of a graph names by digest only."""
+    found = [v for n in graph.nodes for v in n.attrs.values() if isinstance(v, ConstantData)]
+    return {data.digest: data for data in found if data.array.size > INLINE_ELEMENTS}
+
+
+def write_container(container: Container, *, locations: bool = False) -> bytes:
+    """The bytes of a container.
+
+    Args:
+        container: the graph and further metadata.
+        locations: whether to keep the places in source files where ops were recorded.
+
+    Raises:
+        SerializationError: a further field has a name of this format.
+    """
+    taken = sorted(_OWN.intersection(container.fields))
+    if taken:
+        raise SerializationError(
+            f"the field {taken[0]!r} belongs to the format", fix="choose another name"
+        )
+    text = print_graph(container.graph, locations=locations)
+    metadata = {
+        **container.fields,
+        _VERSION: FORMAT,
+        _GRAPH: text,
+        _CHECKSUM: _checksum(text),
+        _OPS: json.dumps(_foreign_ops(container.graph)),
+    }
+    return encode({k: v.array for k, v in large_constants(container.graph).items()}, metadata)
+
+
+def read_container(data: bytes) -> Container:
+    """A container out of its bytes.
+
+    Raises:
+        SerializationError: cut short, damaged, without a graph, of another major version, or in
+            need of an op that is not installed.
+    """
+    tensors, metadata = decode(data)
+    _check_version(metadata)
+    text = metadata.get(_GRAPH, "")
+    if _checksum(text) != metadata.get(_CHECKSUM):
+        raise SerializationError("the text of the graph is damaged", fix=_FIX)
+    _check_ops(metadata.get(_OPS, "{}"))
+    constants = {name: ConstantData(array) for name, array in tensors.items()}
+    for name, constant in constants.items():
+        if constant.digest != name:
+            raise SerializationError(f"the constant #{name} is damaged", fix=_FIX)
+    try:
+        graph = parse(text, constants=constants)
+    except ParseError as error:
+        raise SerializationError(
+            f"the graph inside does not parse: {error.what}", where=error.where, fix=error.fix
+        ) from error
+    return Container(graph, {k: v for k, v in metadata.items() if k not in _OWN})
+
+
+def dump_graph(graph: Graph) -> bytes:
+    """A graph as the bytes of a container."""
+    return write_container(Container(graph))
+
+
+def restore_graph(data: bytes) -> Graph:
+    """A graph out of the bytes of a container; errors as `read_container`."""
+    return read_container(data).graph
+
+
+def save_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
+    """Writes a graph into a container file; an existing file is replaced at once or not at all."""
+    target = Path(path)
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(dump_graph(graph))
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load_graph_file(path: str | os.PathLike[str]) -> Graph:
+    """Reads a graph from a container file or from a text file.
+
+    Raises:
+        SerializationError: as `read_container`; ``where`` begins with the path.
+        ParseError: the file is a text that does not parse.
+    """
+    data = Path(path).read_bytes()
+    if data.lstrip()[:6] == b"graph " or data.lstrip()[:1] == b";":
+        return parse(data.decode("utf-8", "replace"), source=os.fspath(path))
+    try:
+        return restore_graph(data)
+    except SerializationError as error:
+        error.where = f"{os.fspath(path)}\n    {error.where}".rstrip()
+        raise
+
+
+def _checksum(text: str) -> str:
+    return f"{zlib.crc32(text.encode()):08x}"
+
+
+def _check_version(metadata: Mapping[str, str]) -> None:
+    version = metadata.get(_VERSION)
+    if version is None:
+        raise SerializationError(
+            "the file holds tensors but no graph", fix="save the graph with realta.graph.save_graph"
+        )
+    if version.split(".")[0] != FORMAT.split(".")[0]:
+        raise SerializationError(
+            f"the container has the format {version!r}, and this version reads {FORMAT!r}",
+            fix="install the version of realta that wrote it",
+        )
+
+
+def _foreign_ops(graph: Graph) -> dict[str, str]:
+    """Ops of third parties (their names have a dot) with their versions."""
+    return {n.op.name: n.op.since for n in graph.nodes if "." in n.op.name}
+
+
+def _check_ops(text: str) -> None:
+    try:
+        needed = json.loads(text)
+        named = sorted(needed.items())
+    except (ValueError, AttributeError, RecursionError):
+        raise SerializationError("the list of foreign ops is damaged", fix=_FIX) from None
+    for name, version in named:
+        if find_op(name) is None:
+            raise SerializationError(
+                f"the graph needs the op {name!r} (version {version}), which is not installed",
+                fix=f"install the package that defines {name.split('.')[0]!r} ops",
+            )
+
+
+def _pickled(graph: Graph) -> tuple[Any, ...]:
+    return restore_graph, (write_container(Container(graph), locations=True),)
+
+
+# A graph is as deep as its longest chain, and pickle recurses over what it is not told about.
+copyreg.pickle(Graph, _pickled)
