@@ -1,0 +1,1 @@
+"""Benchmarks: Realta beside its peers, measured in one run on one machine."""

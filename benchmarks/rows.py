@@ -1,0 +1,235 @@
+"""Rows: what is promised, as data, and how each promise is measured.
+
+A row's figure must not be above its target. Rows of workloads compare two peers of one interleaved
+run; the others run fresh processes.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from benchmarks import processes
+from benchmarks.processes import Failed
+from benchmarks.side_by_side import Timing, Timings
+from benchmarks.workloads import WORKLOADS
+
+__all__ = ["CHECKS", "FIRST_LIGHT", "FULL", "QUICK", "Measured", "Row", "Settings", "compare"]
+
+Figures = Mapping[str, Mapping[str, float]]  # by who was measured, then by what
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How thoroughly to measure.
+
+    Attributes:
+        rounds: windows a peer has on each workload.
+        window_scale: factor on the length of windows.
+        processes: fresh processes that each side of a comparison of processes has.
+        traced: nodes recorded to time tracing.
+        chain: length of the shorter of two chains whose costs are compared; the other is ten times
+            longer.
+        operations: small eager operations run to see what they leave.
+    """
+
+    rounds: int = 9
+    window_scale: float = 1.0
+    processes: int = 11
+    traced: int = 100_000
+    chain: int = 30_000
+    operations: int = 20_000
+
+
+FULL = Settings()
+QUICK = Settings(rounds=2, window_scale=0.2, processes=2, traced=5000, chain=1000, operations=2000)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a row's measurement found.
+
+    Attributes:
+        got: the figure that is compared with the target; None if it could not be measured.
+        figures: what it was computed from.
+        note: why there is no figure.
+    """
+
+    got: float | None
+    figures: Figures = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One promise.
+
+    Attributes:
+        id: its name in tables, files and on the command line.
+        what: what is measured.
+        target: the largest figure that passes.
+        unit: what the figure and the target count.
+        measure: measures it in fresh processes; rows of workloads have none.
+        workload: the workload of a row that compares two peers.
+        who: the peer that is promised to be fast.
+        beside: the peer that it is compared with.
+    """
+
+    id: str
+    what: str
+    target: float
+    unit: str
+    measure: Callable[[Settings], Measured] | None = None
+    workload: str = ""
+    who: str = "realta"
+    beside: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.measure is None) == (not self.workload):
+            raise ValueError(f"row {self.id} needs a measurement or a workload, and not both")
+
+
+def seconds(timing: Timing) -> dict[str, float]:
+    """The figures of one peer."""
+    return {"seconds": timing.median, "spread": timing.spread}
+
+
+def compare(row: Row, timings: Timings) -> Measured:
+    """Divides the medians of the two peers that a row compares."""
+    measured = timings[row.workload]
+    figures = {peer: seconds(t) for peer, t in measured.items() if not t.failure}
+    for peer in (row.who, row.beside):
+        if measured[peer].failure:
+            return Measured(None, figures, f"{peer}: {measured[peer].failure}")
+    return Measured(measured[row.who].median / measured[row.beside].median, figures)
+
+
+def compare_processes(peers: Mapping[str, Callable[[], float]], settings: Settings) -> Measured:
+    """Measures two kinds of process in turn and divides the median of the last by the first's.
+
+    One process of each kind goes first and does not count: it writes byte code and fills caches.
+    """
+    timings = {peer: Timing() for peer in peers}
+    for number in range(settings.processes + 1):
+        for peer, measure in peers.items():
+            elapsed = measure()
+            if number:
+                timings[peer].windows.append(elapsed)
+    first, last = timings.values()
+    return Measured(last.median / first.median, {p: seconds(t) for p, t in timings.items()})
+
+
+def import_seconds(module: str) -> float:
+    """Imports a module in a fresh process and returns how long the import took."""
+    clock = "from time import perf_counter as now; start = now()"
+    return float(processes.run("-c", f"{clock}; import {module}; print(now() - start)"))
+
+
+def imports(settings: Settings) -> Measured:
+    """Compares the import of Realta with that of NumPy."""
+    return compare_processes(
+        {"numpy": lambda: import_seconds("numpy"), "realta": lambda: import_seconds("realta")},
+        settings,
+    )
+
+
+def cold_start(settings: Settings) -> Measured:
+    """Compares processes from their start until they print an element of W1's result."""
+    return compare_processes(
+        {
+            "numpy": lambda: processes.seconds_until_result("cold_numpy"),
+            "realta": lambda: processes.seconds_until_result("cold_realta"),
+        },
+        settings,
+    )
+
+
+def memory(settings: Settings) -> Measured:
+    """Measures the peak of W1 beyond its input, in megabytes, of Realta and of peers present."""
+    figures: dict[str, dict[str, float]] = {}
+    for peer in ("numpy", "torch", "realta"):
+        try:
+            peaks = [
+                processes.probe("memory", peer)["bytes"]
+                for _ in range(max(1, settings.processes // 4))
+            ]
+        except Failed as failure:
+            if peer == "realta":
+                return Measured(None, figures, f"{peer}: {failure}")
+            continue
+        figures[peer] = {"megabytes": statistics.median(peaks) / 1e6}
+    return Measured(figures["realta"]["megabytes"], figures)
+
+
+def tracing(settings: Settings) -> Measured:
+    """Measures the microseconds that a lazily recorded node takes."""
+    elapsed = processes.probe("tracing", str(settings.traced))["seconds"]
+    return Measured(elapsed * 1e6, {"realta": {"seconds": elapsed}})
+
+
+def growth(settings: Settings) -> Measured:
+    """Compares every step of a chain with the same step of one ten times longer.
+
+    The figure is that of the step that grows most. Ten would be exactly linear; the target leaves
+    room for caches that the longer chain does not fit, none for n·√n, which gives 32.
+    """
+    short, long = str(settings.chain), str(settings.chain * 10)
+    *shorter, longer = processes.probe("growth", short, short, short, long)
+    figures = {}
+    for step, elapsed in longer.items():
+        before = statistics.median(run[step] for run in shorter)
+        figures[step] = {"short": before, "long": elapsed, "ratio": elapsed / before}
+    return Measured(max(step["ratio"] for step in figures.values()), figures)
+
+
+def left_behind(what: str) -> Callable[[Settings], Measured]:
+    """Returns a measurement of what small eager operations leave."""
+
+    def measure(settings: Settings) -> Measured:
+        found = processes.probe("flatness", str(settings.operations))
+        return Measured(float(found[what]), {"realta": found})
+
+    return measure
+
+
+def groups(workload: str) -> Callable[[Settings], Measured]:
+    """Returns a measurement of how many kernels a compiled workload has."""
+
+    def measure(_settings: Settings) -> Measured:
+        found = processes.probe("groups", workload)
+        return Measured(float(found["groups"]), {"realta": found})
+
+    return measure
+
+
+def workload_row(workload: str, target: float, beside: str, how: str = "compiled") -> Row:
+    """Makes the row that compares Realta with a peer on a workload."""
+    what = f"{WORKLOADS[workload].what}, {how}"
+    return Row(workload, what, target, f"× {beside}", workload=workload, beside=beside)
+
+
+FIRST_LIGHT: tuple[Row, ...] = (
+    workload_row("W1", 1.0, "torch.compile"),
+    workload_row("W2", 1.0, "torch.compile"),
+    workload_row("W3", 1.0, "torch.compile"),
+    workload_row("W4", 1.1, "torch.compile"),
+    workload_row("W8a", 0.8, "torch", "eager"),
+    workload_row("W8b", 1.1, "numpy"),
+    Row("W3-groups", "kernels of W3 in explain()", 1, "kernels", groups("W3")),
+    Row("cold-start", "process start to the first W1 result", 1.45, "× numpy", cold_start),
+    Row("flat-bytes", "left by 20 000 small eager operations", 4096, "bytes", left_behind("bytes")),
+    Row(
+        "flat-objects",
+        "left by 20 000 small eager operations",
+        20,
+        "objects",
+        left_behind("objects"),
+    ),
+    Row("growth", "300 000 chained operations over 30 000, worst step", 15, "×", growth),
+    Row("import", "import realta", 1.35, "× numpy", imports),
+    Row("memory", "peak of W1 beyond its input (its output is 40 MB)", 45, "MB", memory),
+    Row("tracing", "recording a node lazily", 2, "µs", tracing),
+)
+
+CHECKS = {"first-light": FIRST_LIGHT}

@@ -1,0 +1,121 @@
+"""Workloads: what is computed, on which inputs, and what NumPy says the result is.
+
+Every peer computes the same formulas on the same inputs, which come from a seeded normal
+distribution, and is compared with `Workload.expected` before it is timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["SHIFT", "SLOPE", "WORKLOADS", "Workload"]
+
+Array = NDArray[Any]
+
+SEED = 20_260
+SLOPE, SHIFT = 1.5, 0.25  # W1's a and b
+EPSILON = 1e-5
+TANH_SCALE, TANH_CUBIC = 0.7978845608028654, 0.044715  # sqrt(2/pi) and the cubic term of gelu
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One computation.
+
+    Attributes:
+        id: the name in every table.
+        what: the formula and the shape.
+        shapes: shapes of the float32 inputs.
+        expected: the formula in plain NumPy, one fresh array an operation.
+        peers: who computes it.
+        tolerance: largest absolute difference from `expected` that counts as the same result.
+        window: seconds that one peer is measured without interruption.
+    """
+
+    id: str
+    what: str
+    shapes: tuple[tuple[int, ...], ...]
+    expected: Callable[..., Array]
+    peers: tuple[str, ...]
+    tolerance: float = 2e-5
+    window: float = 0.15
+
+    def inputs(self) -> list[Array]:
+        """Draws the inputs; the same ones in every process."""
+        generator = np.random.default_rng(SEED)
+        return [generator.standard_normal(shape, dtype=np.float32) for shape in self.shapes]
+
+
+def chain(x: Array) -> Array:
+    """W1: relu(a·x + b) · sigmoid(x) − 0.5."""
+    relu = np.maximum(x * np.float32(SLOPE) + np.float32(SHIFT), np.float32(0))
+    sigmoid = np.float32(1) / (np.float32(1) + np.exp(-x))
+    return relu * sigmoid - np.float32(0.5)
+
+
+def gelu(x: Array) -> Array:
+    """W2: the tanh form of gelu (Hendrycks and Gimpel, arXiv:1606.08415)."""
+    inner = np.float32(TANH_SCALE) * (x + np.float32(TANH_CUBIC) * (x * x * x))
+    return np.float32(0.5) * x * (np.float32(1) + np.tanh(inner))
+
+
+def softmax(x: Array) -> Array:
+    """W3: softmax along the last axis."""
+    shifted = np.exp(x - x.max(axis=-1, keepdims=True))
+    return shifted / shifted.sum(axis=-1, keepdims=True)
+
+
+def layer_norm(x: Array, weight: Array, bias: Array) -> Array:
+    """W4: layer norm along the last axis."""
+    centred = x - x.mean(axis=-1, keepdims=True)
+    variance = (centred * centred).mean(axis=-1, keepdims=True)
+    return centred / np.sqrt(variance + np.float32(EPSILON)) * weight + bias
+
+
+def add(t: Array, u: Array) -> Array:
+    """W8a: one addition."""
+    return t + u
+
+
+def twenty(x: Array, y: Array) -> Array:
+    """W8b: five times multiply, add, maximum with zero, subtract."""
+    z = x
+    for _ in range(5):
+        z = np.maximum(z * y + x, np.float32(0)) - y
+    return z
+
+
+LARGE = ("copy", "numpy", "torch", "torch.compile", "realta", "realta region")
+
+WORKLOADS = {
+    workload.id: workload
+    for workload in (
+        Workload("W1", "relu(x·a + b)·sigmoid(x) − 0.5, 10M", ((10_000_000,),), chain, LARGE),
+        Workload("W2", "gelu (tanh), 10M", ((10_000_000,),), gelu, LARGE),
+        Workload("W3", "softmax, 4096×4096, last axis", ((4096, 4096),), softmax, LARGE),
+        Workload(
+            "W4", "layer norm, 8192×1024", ((8192, 1024), (1024,), (1024,)), layer_norm, LARGE
+        ),
+        Workload(
+            "W8a",
+            "one add of 10 elements",
+            ((10,), (10,)),
+            add,
+            ("numpy", "torch", "realta"),
+            window=0.08,
+        ),
+        Workload(
+            "W8b",
+            "20 small operations on 10 elements",
+            ((10,), (10,)),
+            twenty,
+            ("numpy", "torch", "torch.compile", "realta"),
+            window=0.08,
+        ),
+    )
+}
