@@ -22,6 +22,7 @@ _GRAPH: Final = re.compile(r"graph\b")
 _NAME: Final = re.compile(IDENTIFIER)
 _VALUE: Final = re.compile(rf"%({IDENTIFIER}|\d+|{STRING.pattern})")
 _ATTRIBUTE: Final = re.compile(r"([A-Za-z_]\w*)\s*=")
+_DECORATION: Final = re.compile(r"region=|loc\(")
 _RETURN: Final = re.compile(r"return\b")
 _FUSE: Final = ("may", "must", "never")
 _NUMERICS: Final = ("exact", "fast")
@@ -142,8 +143,7 @@ class _GraphParser:
         names, types, types_at = self._results()
         op, op_at = self._op()
         operands, attrs = self._arguments(op)
-        region = self._region() if self.scanner.accept("region=") else None
-        where = self._location(op_at)
+        region, where = self._decorations(op_at)
         try:
             node = Node(op, operands, op.make_attrs(attrs), where=where, region=region)
         except RealtaError as error:
@@ -227,6 +227,20 @@ class _GraphParser:
             raise self.scanner.error(f"the attribute {name!r} is given twice", fix="give it once")
         attrs[name] = self.literals.literal(declared.kind)
 
+    def _decorations(self, op_at: int) -> tuple[Region | None, Location | None]:
+        """The region and the location of an op, if it has them."""
+        region: Region | None = None
+        source = self.scanner.source
+        while (found := self.scanner.match(_DECORATION)) is not None:
+            if found.group(0) == "region=":
+                region = self._region()
+                continue
+            text = self.literals.string()
+            self.scanner.expect(")", "a location")
+            return region, Location(None, 0, text)
+        line = f"{source}:{self.scanner.line_at(op_at)}" if source else ""
+        return region, Location(None, 0, line) if line else None
+
     def _region(self) -> Region:
         """``r0(name="mlp", fuse="must", numerics="exact")``, or ``r0`` once it is known."""
         name = self._name("the name of a region")
@@ -258,12 +272,3 @@ class _GraphParser:
                 f"numerics ({', '.join(_NUMERICS)})",
             )
         return Region(fields.get("name", name), fuse, numerics)  # type: ignore[arg-type]
-
-    def _location(self, op_at: int) -> Location | None:
-        if self.scanner.accept("loc("):
-            text = self.literals.string()
-            self.scanner.expect(")", "a location")
-            return Location(None, 0, text)
-        if self.scanner.source:
-            return Location(None, 0, f"{self.scanner.source}:{self.scanner.line_at(op_at)}")
-        return None

@@ -11,6 +11,8 @@ __all__ = ["Scanner"]
 
 _SPACE: Final = re.compile(r"(?:\s|;[^\n]*)*")
 """White space and comments, which run from a semicolon to the end of the line."""
+_BLANK: Final = " \n\t\r\f\v;"
+"""What white space and comments begin with."""
 
 
 class Scanner:
@@ -37,8 +39,10 @@ class Scanner:
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Takes what matches the pattern after white space, or stays and returns None."""
-        text = self.text
-        self.start = start = _SPACE.match(text, self.position).end()  # type: ignore[union-attr]
+        text, start = self.text, self.position
+        if text[start : start + 1] in _BLANK:
+            start = _SPACE.match(text, start).end()  # type: ignore[union-attr]
+        self.start = start
         found = pattern.match(text, start)
         if found is not None:
             self.position = found.end()
@@ -46,8 +50,10 @@ class Scanner:
 
     def accept(self, literal: str) -> bool:
         """Takes a literal text after white space; False, without moving, if it is not there."""
-        text = self.text
-        self.start = start = _SPACE.match(text, self.position).end()  # type: ignore[union-attr]
+        text, start = self.text, self.position
+        if text[start : start + 1] in _BLANK:
+            start = _SPACE.match(text, start).end()  # type: ignore[union-attr]
+        self.start = start
         if not text.startswith(literal, start):
             return False
         self.position = start + len(literal)
