@@ -55,26 +55,30 @@ def chain(x: Array) -> Array:
     """W1: relu(a·x + b) · sigmoid(x) − 0.5."""
     relu = np.maximum(x * np.float32(SLOPE) + np.float32(SHIFT), np.float32(0))
     sigmoid = np.float32(1) / (np.float32(1) + np.exp(-x))
-    return relu * sigmoid - np.float32(0.5)
+    result: Array = relu * sigmoid - np.float32(0.5)
+    return result
 
 
 def gelu(x: Array) -> Array:
     """W2: the tanh form of gelu (Hendrycks and Gimpel, arXiv:1606.08415)."""
     inner = np.float32(TANH_SCALE) * (x + np.float32(TANH_CUBIC) * (x * x * x))
-    return np.float32(0.5) * x * (np.float32(1) + np.tanh(inner))
+    result: Array = np.float32(0.5) * x * (np.float32(1) + np.tanh(inner))
+    return result
 
 
 def softmax(x: Array) -> Array:
     """W3: softmax along the last axis."""
     shifted = np.exp(x - x.max(axis=-1, keepdims=True))
-    return shifted / shifted.sum(axis=-1, keepdims=True)
+    result: Array = shifted / shifted.sum(axis=-1, keepdims=True)
+    return result
 
 
 def layer_norm(x: Array, weight: Array, bias: Array) -> Array:
     """W4: layer norm along the last axis."""
     centred = x - x.mean(axis=-1, keepdims=True)
     variance = (centred * centred).mean(axis=-1, keepdims=True)
-    return centred / np.sqrt(variance + np.float32(EPSILON)) * weight + bias
+    result: Array = centred / np.sqrt(variance + np.float32(EPSILON)) * weight + bias
+    return result
 
 
 def add(t: Array, u: Array) -> Array:

@@ -16,6 +16,9 @@ from benchmarks.workloads import EPSILON, SHIFT, SLOPE, Workload
 __all__ = ["prepare"]
 
 WARM_UP = 3
+# Entered for the life of the process; it ends with the object, so the object is kept.
+INFERENCE = torch.inference_mode()
+INFERENCE.__enter__()
 
 
 def chain(x: torch.Tensor) -> torch.Tensor:
@@ -62,8 +65,13 @@ FORMULAS: dict[str, Callable[..., torch.Tensor]] = {
 
 
 def prepare(peer: str, workload: Workload) -> Prepared:
-    """Makes the tensors and, for `torch.compile`, compiles and warms up."""
-    torch.inference_mode().__enter__()  # for the life of this process, as a server does
+    """Makes the tensors and, for `torch.compile`, compiles and warms up.
+
+    Raises:
+        RuntimeError: inference mode is off.
+    """
+    if not torch.is_inference_mode_enabled():
+        raise RuntimeError("PyTorch would record gradients, which nobody asked for")
     compute = FORMULAS[workload.id]
     if peer == "torch.compile":
         torch.compiler.reset()

@@ -44,7 +44,7 @@ def numpy_w1() -> Callable[[], Any]:
     return lambda: W1.expected(x)
 
 
-def torch_w1(*, compiled: bool) -> Callable[[], Any]:
+def torch_w1() -> Callable[[], Any]:
     """Makes the input of PyTorch."""
     import torch
 
@@ -52,7 +52,7 @@ def torch_w1(*, compiled: bool) -> Callable[[], Any]:
 
     x = torch.from_numpy(W1.inputs()[0])
     compute = torch_modes.FORMULAS["W1"]
-    return lambda: (torch.compile(compute) if compiled else compute)(x)
+    return lambda: compute(x)
 
 
 def realta_w1() -> Callable[[], Any]:
@@ -67,8 +67,7 @@ def realta_w1() -> Callable[[], Any]:
 
 PEERS: dict[str, Callable[[], Callable[[], Any]]] = {
     "numpy": numpy_w1,
-    "torch": lambda: torch_w1(compiled=False),
-    "torch.compile": lambda: torch_w1(compiled=True),
+    "torch": torch_w1,
     "realta": realta_w1,
 }
 
