@@ -2,6 +2,7 @@
 
 from realta.ops import families
 from realta.ops.constant_data import ConstantData
+from realta.ops.conversion import convert
 from realta.ops.opdef import (
     NO_ATTRS,
     Algebra,
@@ -18,8 +19,10 @@ from realta.ops.opdef import (
     get_op,
     undefine,
 )
+from realta.ops.tolerances import TOLERANCES, Tolerance, allowance, tolerance, ulp
 
 __all__ = [
-    "NO_ATTRS", "Algebra", "Attr", "Attributes", "ConstantData", "Emitter", "OpDef", "OpKind",
-    "Sample", "all_ops", "as_arrays", "define", "families", "find_op", "get_op", "undefine",
+    "NO_ATTRS", "TOLERANCES", "Algebra", "Attr", "Attributes", "ConstantData", "Emitter", "OpDef",
+    "OpKind", "Sample", "Tolerance", "all_ops", "allowance", "as_arrays", "convert", "define",
+    "families", "find_op", "get_op", "tolerance", "ulp", "undefine",
 ]  # fmt: skip

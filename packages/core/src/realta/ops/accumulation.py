@@ -34,7 +34,7 @@ def rows(x: Array, axes: tuple[int, ...]) -> Array:
 
 
 def fold(combine: Combine, unit: float, x: Array, axes: tuple[int, ...]) -> Array:
-    """All elements along the axes combined, halving the extent until one is left; units over none."""
+    """All elements along the axes combined, halving the extent to one; the unit over none."""
     dtype = as_dtype(x.dtype)
     total = rows(accumulator(x), axes)
     if total.shape[-1] == 0:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Final
+
 import numpy as np
 
 from realta.ops import integer_arithmetic as integer
@@ -16,7 +19,7 @@ __all__: list[str] = []
 _NOTHING = {"int": 0, "uint": 0, "bool": 0}
 _ALL_BITS = {"int": -1, "bool": 1}  # of an unsigned integer it depends on the width
 
-_OPERATIONS = (
+_OPERATIONS: Final[tuple[tuple[str, Callable[..., Any], str, Algebra], ...]] = (
     ("bitwise_and", np.bitwise_and, "Bits set in both operands.",
      Algebra(commutative=True, associative=True, idempotent=True,
              left_unit=_ALL_BITS, right_unit=_ALL_BITS, zero=_NOTHING)),
@@ -49,8 +52,10 @@ for _name, _function, _doc in (
     (
         "shift_right",
         integer.shift_right,
-        "x shifted right, keeping its sign; by its width or more 0, or -1 if negative; by a "
-        "negative amount 0.",
+        (
+            "x shifted right, keeping its sign; by its width or more 0, or -1 if negative; by a "
+            "negative amount 0."
+        ),
     ),
 ):
     define(

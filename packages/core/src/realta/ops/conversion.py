@@ -40,7 +40,7 @@ def convert(x: Array, dtype: DType) -> Array:
         return x.copy()
     with np.errstate(all="ignore"):
         if dtype.kind == "bool":
-            return widened(x) != 0 if source.is_float else x != 0
+            return np.not_equal(widened(x), 0)
         if source.is_float:
             return _to_integer(x, dtype) if dtype.is_integer else _round(x, dtype)
         if dtype.is_integer or dtype in (float32, float64):

@@ -98,4 +98,5 @@ def erf(x: Array) -> Array:
     result = np.where(magnitude < 0.84375, small, np.where(magnitude < 1.25, middle, large))
     result = np.where(magnitude >= 6.0, 1.0, result)
     result = np.where(np.isnan(magnitude), magnitude, result)
-    return np.copysign(result, np.atleast_1d(x)).reshape(np.shape(x))
+    signed: Array = np.copysign(result, np.atleast_1d(x))
+    return signed.reshape(np.shape(x))

@@ -16,7 +16,7 @@ from realta.ops.movement import slice_type, to_slices
 from realta.ops.opdef import Attr, OpKind, Sample, define
 from realta.ops.rules import check_axis, check_choice, check_dtype, check_same, extents, like
 from realta.ops.scatter_reference import MODES, REDUCTIONS, scatter
-from realta.types import DTYPES, NUMERIC, Dim, Shape, TensorType, int32, int64, tensor_type
+from realta.types import COMPUTABLE, DTYPES, Dim, Shape, TensorType, int32, int64, tensor_type
 
 __all__: list[str] = []
 
@@ -100,8 +100,6 @@ def _scatter_rule(
         raise ShapeError(
             f"axis {axis} of extent 0 has no elements to update", fix='use mode="drop"'
         )
-    if reduce != "set":
-        check_dtype(f"with reduce={reduce!r} the operand", x, NUMERIC)
     return like((x, indices, updates))
 
 
@@ -113,7 +111,8 @@ define(
     doc=(
         "The operand with updates written at indices of an axis; the updates are shaped like the "
         "result of gather. Of several updates of one element set keeps the last in row-major "
-        "order, the others apply all in that order, floats in float32 or wider."
+        "order, the others apply all in that order, floats in float32 or wider; add and mul of "
+        "bools are or and and."
     ),
     kind=OpKind.INDEXING,
     attrs={
@@ -121,7 +120,7 @@ define(
         "reduce": Attr("str", "set", "set, add, mul, max or min: how an update meets an element"),
         "mode": Attr("str", "clip", "clip clamps indices out of bounds, drop leaves them out"),
     },
-    dtypes=_ALL,
+    dtypes=COMPUTABLE,
     samples=tuple(
         Sample(
             shapes,

@@ -124,7 +124,8 @@ def _argument(name: str, find: Callable[..., Any], doc: str) -> None:
 
 _argument(
     "argmax", np.argmax,
-    "The int64 index of the largest element along an axis, the first of equals; the first NaN wins.",
+    "The int64 index of the largest element along an axis, the first of equals; the first NaN "
+    "wins.",
 )  # fmt: skip
 _argument(
     "argmin", np.argmin,

@@ -14,8 +14,9 @@ from realta.errors import ArgumentError, DeviceError, DTypeError, ShapeError
 from realta.types import Dim, DType, Shape, TensorType, bool_, tensor_type
 
 __all__ = [
-    "check_axes", "check_axis", "check_choice", "check_dtype", "check_rank", "check_same", "common_device",
-    "comparison", "count", "elementwise", "extents", "like", "predicate", "reduced", "scan",
+    "check_axes", "check_axis", "check_choice", "check_dtype", "check_rank", "check_same",
+    "common_device", "comparison", "count", "elementwise", "extents", "like", "predicate",
+    "reduced", "scan",
 ]  # fmt: skip
 
 
@@ -26,7 +27,7 @@ def extents(shape: Sequence[int | Dim]) -> str:
 
 def count(shape: Sequence[int | Dim]) -> Any:
     """The number of elements of a shape, symbolic where an extent is."""
-    return prod(shape)  # type: ignore[arg-type]
+    return prod(shape)
 
 
 def common_device(types: Sequence[TensorType]) -> str:
