@@ -16,8 +16,8 @@ from realta.graph import Graph, Node
 from realta.types import DType, TensorType
 
 __all__ = [
-    "EMPTY", "SPEC", "Backend", "Capabilities", "DeviceInfo", "Executable", "Handle", "KernelReport",
-    "Limits", "Numerics", "Options", "Refusal", "Session", "Unavailable",
+    "EMPTY", "SPEC", "Backend", "Capabilities", "DeviceInfo", "Executable", "Handle",
+    "KernelReport", "Limits", "Numerics", "Options", "Refusal", "Session", "Unavailable",
 ]  # fmt: skip
 
 SPEC: Final = "1.0"
@@ -70,15 +70,15 @@ class Numerics:
     """Which promises about bits a device makes.
 
     Args:
-        modes: ``exact``: equal bits eager, lazy, fused, compiled, repeated. ``repeatable``: the same
-            graph gives the same bits. ``bounded``: within the bounds of spec 5a only.
+        modes: ``exact``: equal bits eager, lazy, fused, compiled, repeated. ``repeatable``: the
+            same graph gives the same bits. ``bounded``: within the bounds of spec 5a only.
         subnormals: kept or flushed, always.
         ulp: bounds looser than spec 5a by op and dtype; shown first in every report.
     """
 
     modes: Literal["exact", "repeatable", "bounded"] = "exact"
     subnormals: Literal["keep", "flush"] = "keep"
-    ulp: Mapping[tuple[str, DType], float] = EMPTY
+    ulp: Mapping[tuple[str, DType], float] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,8 @@ class Capabilities:
 
     Args:
         storage: dtypes that can be held and copied.
-        ops: primitive ops by the dtypes of their first data operand (of the result for ops without).
+        ops: primitive ops by the dtypes of their first data operand (of the result for ops
+            without); see `realta.ops.OpDef.data_operand`.
         composites: composite ops claimed whole, by dtype.
         limits: device limits.
         numerics: promises about bits.
@@ -96,7 +97,7 @@ class Capabilities:
 
     storage: frozenset[DType]
     ops: Mapping[str, frozenset[DType]]
-    composites: Mapping[str, frozenset[DType]] = EMPTY
+    composites: Mapping[str, frozenset[DType]] = field(default_factory=lambda: EMPTY)
     limits: Limits = field(default_factory=Limits)
     numerics: Numerics = field(default_factory=Numerics)
     features: frozenset[str] = frozenset()
@@ -158,8 +159,8 @@ class Executable(Protocol):
     ) -> None:
         """Runs it; may return before it is done.
 
-        Outputs are core's and never alias inputs, donated ones excepted: where an input's number is in
-        ``donated``, one output handle may be the same object as that input handle.
+        Outputs are core's and never alias inputs, donated ones excepted: where an input's number is
+        in ``donated``, one output handle may be the same object as that input handle.
         """
 
     def close(self) -> None:

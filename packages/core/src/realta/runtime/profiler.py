@@ -1,0 +1,131 @@
+"""Profiler: what ran inside a ``with profile()`` block, with times and bytes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from realta.runtime.contract import KernelReport
+from realta.runtime.device import synchronize
+from realta.runtime.hooks import (
+    CompileEvent,
+    ExecuteEvent,
+    add_compile_wrapper,
+    add_execute_wrapper,
+    remove_wrapper,
+)
+from realta.runtime.units import format_bytes
+
+__all__ = ["Profile", "RunRecord", "profile"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run of a program.
+
+    Args:
+        device: where it ran.
+        name: name of its graph.
+        kernels: its kernels.
+        seconds: wall-clock time of the call; on a device that returns early, of the launch.
+        bytes_in: bytes of its inputs.
+        bytes_out: bytes of its outputs.
+    """
+
+    device: str
+    name: str
+    kernels: tuple[KernelReport, ...]
+    seconds: float
+    bytes_in: int
+    bytes_out: int
+
+
+@dataclass(slots=True)
+class Profile:
+    """What ran: in order, one record a run."""
+
+    runs: list[RunRecord] = field(default_factory=list)
+    compiles: int = 0
+    compile_seconds: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def kernels(self) -> int:
+        """Kernels run, counting each time."""
+        return sum(len(run.kernels) for run in self.runs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The profile as plain data."""
+        return {
+            "seconds": self.seconds,
+            "compiles": self.compiles,
+            "compile_seconds": self.compile_seconds,
+            "kernels": self.kernels,
+            "runs": [
+                {
+                    "device": run.device, "name": run.name, "seconds": run.seconds,
+                    "bytes_in": run.bytes_in, "bytes_out": run.bytes_out,
+                    "kernels": [kernel.name for kernel in run.kernels],
+                }
+                for run in self.runs
+            ],
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        head = (
+            f"{len(self.runs)} run(s), {self.kernels} kernel(s), {self.compiles} compiled, "
+            f"{self.seconds * 1e3:.2f} ms in all, {self.compile_seconds * 1e3:.2f} ms compiling"
+        )
+        lines = [head]
+        for run in self.runs:
+            names = ", ".join(kernel.name for kernel in run.kernels) or "nothing launched"
+            lines.append(
+                f"  {run.seconds * 1e3:9.3f} ms  {run.device}  {run.name}: {names}  "
+                f"({format_bytes(run.bytes_in)} in, {format_bytes(run.bytes_out)} out)"
+            )
+        return "\n".join(lines)
+
+
+@contextmanager
+def profile() -> Iterator[Profile]:
+    """Collects every run in the block, in all threads."""
+    found = Profile()
+
+    def execute(event: ExecuteEvent, call: Callable[[], Any]) -> Any:
+        start = time.perf_counter()
+        try:
+            return call()
+        finally:
+            seconds = time.perf_counter() - start
+            found.runs.append(
+                RunRecord(
+                    event.device,
+                    event.name,
+                    event.kernels,
+                    seconds,
+                    event.bytes_in,
+                    event.bytes_out,
+                )
+            )
+
+    def compile(event: CompileEvent, call: Callable[[], Any]) -> Any:
+        start = time.perf_counter()
+        try:
+            return call()
+        finally:
+            found.compiles += 1
+            found.compile_seconds += time.perf_counter() - start
+
+    add_execute_wrapper(execute)
+    add_compile_wrapper(compile)
+    start = time.perf_counter()
+    try:
+        yield found
+        synchronize()
+    finally:
+        found.seconds = time.perf_counter() - start
+        remove_wrapper(execute)
+        remove_wrapper(compile)

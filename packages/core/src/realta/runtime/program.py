@@ -1,0 +1,337 @@
+"""Program: a compiled graph that can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import numpy as np
+
+from realta.graph import Graph
+from realta.runtime.bounds import read_status
+from realta.runtime.contract import Handle, KernelReport
+from realta.runtime.failure import fault, op_place
+from realta.runtime.hooks import ExecuteEvent, execute_wrappers, wrapped
+from realta.runtime.inputs import input_bytes, prepared, unread_launches
+from realta.runtime.launch import Launch, Status
+from realta.runtime.places import Places
+from realta.runtime.steps import LaunchStep, MoveStep, Plan
+from realta.runtime.storage import Storage
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["SMALL_BYTES", "Program"]
+
+SMALL_BYTES: Final = 1 << 16
+"""Results up to this size in all may be allocated by the executable itself, uncounted."""
+_NONE: Final[frozenset[int]] = frozenset()
+
+
+class Program:
+    """A compiled graph. Runs from any thread.
+
+    Failure before a launch leaves everything as it was; once a launch began, a failure is an
+    `ExecutionError`. A program knows its ops by number only: whoever runs it passes the places of
+    the calling graph's ops, since graphs of one structure share a program.
+
+    Args:
+        plan: what it consists of.
+
+    Attributes:
+        device: the graph's device.
+        source: the graph as it was given, without anything bound to it.
+        kernels: every kernel of a run.
+        fallbacks: ops that another device does.
+        launches: kernels that one run launches, work declared to run on the host not counted.
+        direct: ``direct(*handles) -> handle`` where that makes the one small result, else None.
+    """
+
+    __slots__ = (
+        "__weakref__", "_adopt", "_direct", "_only", "_types", "device", "direct", "fallbacks",
+        "kernels", "launches", "output_types", "plan", "source",
+    )  # fmt: skip
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.device = plan.device
+        self.source: Graph = plan.source
+        self.fallbacks = plan.fallbacks
+        self.output_types = plan.output_types
+        launches = [step for step in plan.steps if isinstance(step, LaunchStep)]
+        self.kernels: tuple[KernelReport, ...] = tuple(
+            [kernel for step in launches for kernel in step.executable.kernels]
+        )
+        self.launches = sum(step.counted for step in launches)
+        self._types = tuple([port.type for port in plan.inputs])
+        self._only = plan.only_launch()
+        self._direct = _direct_call(self._only)
+        single = len(plan.outputs) == 1
+        self.direct: Callable[..., Handle] | None = self._direct if single else None
+        self._adopt = getattr(plan.device.session, "adopt", None)
+
+    def run(
+        self,
+        inputs: Sequence[Storage | NDArray[Any]],
+        *,
+        donated: frozenset[int] = _NONE,
+        places: Places | None = None,
+    ) -> list[Storage]:
+        """Runs it.
+
+        Args:
+            inputs: one storage per input, or a NumPy array of its dtype and shape that is not
+                written to until the call is back.
+            donated: numbers of inputs whose buffers may be used up; these storages raise then.
+            places: where the ops of the calling graph stand, for errors.
+
+        Returns:
+            One storage per output; on a device that returns early possibly still in flight.
+
+        Raises:
+            ExecutionError: a launch began and failed, or an input is poisoned by such a failure.
+            IndexBoundsError: an input is poisoned by an index outside its axis.
+            OutOfMemory, ArgumentError, DeviceError: nothing is changed; it may be tried again.
+        """
+        if not execute_wrappers:
+            return self._run(inputs, donated, places)
+        event = ExecuteEvent(
+            self.device.name, self.source.name, self.kernels,
+            sum([input_bytes(x) for x in inputs]), sum([t.nbytes for t in self.output_types]),
+        )  # fmt: skip
+        call = partial(self._run, inputs, donated, places)
+        return wrapped(execute_wrappers, event, call)  # type: ignore[no-any-return]
+
+    def members(self) -> list[tuple[str, KernelReport, tuple[int, ...]]]:
+        """For each kernel: its device, its report, and its ops' numbers in the calling graph."""
+        found = []
+        for step in self.plan.steps:
+            if isinstance(step, LaunchStep):
+                for kernel in step.executable.kernels:
+                    ordinals = sorted({step.ordinals[n] for n in kernel.nodes} - {-1})
+                    found.append((step.device.name, kernel, tuple(ordinals)))
+        return found
+
+    # -- one launch -------------------------------------------------------------------------------
+
+    def _run(
+        self, inputs: Sequence[Any], donated: frozenset[int], places: Places | None
+    ) -> list[Storage]:
+        step = self._only
+        if step is None:
+            return self._run_steps(prepared(inputs, self.plan.inputs, self.source), donated, places)
+        handles = self._ready_handles(inputs)
+        if handles is None or donated:
+            inputs = prepared(inputs, self.plan.inputs, self.source)
+            if any(storage.launch is not None for storage in inputs) and unread_launches(inputs):
+                return self._run_steps(inputs, donated, places)
+            handles = [storage.handle for storage in inputs]
+        device = step.device
+        if device.lost is not None:
+            raise device.lost
+        if self._direct is not None and not donated:
+            return self._run_direct(step, handles, places)
+        return self._run_pooled(step, handles, inputs, donated, places)
+
+    def _ready_handles(self, inputs: Sequence[Any]) -> list[Handle] | None:
+        """The handles of inputs that are all as they have to be, else None."""
+        types = self._types
+        if len(inputs) != len(types):
+            return None
+        handles = []
+        for storage, type in zip(inputs, types, strict=True):
+            if storage.__class__ is Storage:
+                if storage.type is not type or storage.launch is not None:
+                    return None
+                handles.append(storage.handle)
+            elif (
+                self._adopt is not None
+                and storage.__class__ is np.ndarray
+                and storage.dtype == type.dtype.numpy
+                and storage.shape == type.shape
+            ):
+                handles.append(self._adopt(storage))
+            else:
+                return None
+        return handles
+
+    def _run_direct(
+        self, step: LaunchStep, handles: list[Handle], places: Places | None
+    ) -> list[Storage]:
+        device = step.device
+        try:
+            result = self._direct(*handles)  # type: ignore[misc]
+        except MemoryError as error:
+            raise device.pool.out_of_memory(SMALL_BYTES, f"results of {step.name}") from error
+        except Exception as error:
+            self._fail(step, places, error)
+        device.launches += step.counted
+        types = self.output_types
+        if len(types) == 1:
+            return [Storage(device, result, types[0])]
+        return [Storage(device, h, t) for h, t in zip(result, types, strict=True)]
+
+    def _run_pooled(
+        self,
+        step: LaunchStep,
+        handles: list[Handle],
+        inputs: Sequence[Any],
+        donated: frozenset[int],
+        places: Places | None,
+    ) -> list[Storage]:
+        taken = self._taken(donated, inputs) if donated else {}
+        outputs = self._allocate(step, taken)
+        # From here on donated inputs are gone, whatever happens.
+        for output, number in taken.items():
+            outputs[output] = inputs[number].donate()
+        keep_alive = [inputs[number].block for number in donated]
+        for number in donated:
+            if inputs[number].handle is not None:
+                inputs[number].retire()
+        overwritten = frozenset(taken.values()) if taken else _NONE
+        self._launch(step, handles, [output.handle for output in outputs], overwritten, places)
+        del keep_alive
+        if step.device.is_async:
+            self._mark_in_flight(step, outputs, places)
+        return outputs
+
+    def _taken(self, donated: frozenset[int], inputs: Sequence[Storage]) -> dict[int, int]:
+        """Output number to the input whose buffer it takes."""
+        found: dict[int, int] = {}
+        if not self.device.donates:
+            return found
+        for number in sorted(donated):
+            output = self.plan.donors.get(number)
+            # A buffer passed twice is still read under its other number; a small one has no block.
+            shared = sum([inputs[number] is other for other in inputs]) > 1
+            usable = output is not None and not shared and inputs[number].block is not None
+            if usable and output is not None:
+                found.setdefault(output, number)
+        return found
+
+    def _allocate(self, step: LaunchStep, taken: dict[int, int]) -> list[Storage]:
+        device = step.device
+        acquire = device.pool.acquire
+        outputs: list[Any] = []
+        for number, output in enumerate(step.outputs):
+            if number in taken:
+                outputs.append(None)
+                continue
+            block = acquire(output.nbytes, output.type)
+            outputs.append(Storage(device, block.handle, output.type, block))
+        return outputs
+
+    def _launch(
+        self,
+        step: LaunchStep,
+        inputs: Sequence[Handle],
+        outputs: Sequence[Handle],
+        overwritten: frozenset[int],
+        places: Places | None,
+    ) -> None:
+        try:
+            try:
+                step.launch(inputs, outputs, overwritten)
+            except MemoryError:
+                if overwritten:
+                    raise
+                # Its temporaries did not fit; what the pool keeps for later may make room.
+                step.device.pool.trim()
+                step.launch(inputs, outputs, overwritten)
+        except MemoryError as error:
+            needed = step.executable.temporary_bytes
+            raise step.device.pool.out_of_memory(needed, f"temporaries of {step.name}") from error
+        except Exception as error:
+            self._fail(step, places, error)
+
+    def _mark_in_flight(
+        self, step: LaunchStep, outputs: Sequence[Storage], places: Places | None
+    ) -> None:
+        kept = None if places is None else places.keep()
+        launch = Launch((), (), partial(fault, self.source, step, kept))
+        for output in outputs:
+            output.launch = launch
+
+    def _fail(self, step: LaunchStep, places: Places | None, error: Exception) -> NoReturn:
+        found = fault(self.source, step, places, error)
+        if found is error:
+            raise error
+        raise found from error
+
+    # -- several steps ----------------------------------------------------------------------------
+
+    def _run_steps(
+        self, inputs: Sequence[Storage], donated: frozenset[int], places: Places | None
+    ) -> list[Storage]:
+        plan = self.plan
+        slots: list[Any] = [*inputs, *[None] * (plan.slots - len(inputs))]
+        for slot, storage in plan.literals:
+            slots[slot] = storage
+        unread = unread_launches(inputs)
+        for fallback in plan.fallbacks:
+            fallback.device.fallbacks[fallback.op] += 1
+        for step in plan.steps:
+            if isinstance(step, MoveStep):
+                slots[step.target] = step.to.copy(slots[step.source])
+            else:
+                self._run_step(step, slots, places)
+            for slot in step.drops:
+                slots[slot] = None
+        outputs = [slots[slot] for slot in plan.outputs]
+        fresh = [x for x in dict.fromkeys(outputs) if not any(x is given for given in inputs)]
+        self._conclude(slots, fresh, unread, places)
+        for number in donated:
+            if not any(output is inputs[number] for output in outputs):
+                inputs[number].retire()
+        return outputs
+
+    def _run_step(self, step: LaunchStep, slots: list[Any], places: Places | None) -> None:
+        if step.device.lost is not None:
+            raise step.device.lost
+        outputs = self._allocate(step, {})
+        handles = [slots[slot].handle for slot in step.reads]
+        self._launch(step, handles, [output.handle for output in outputs], _NONE, places)
+        if step.device.is_async:
+            self._mark_in_flight(step, outputs, places)
+        for target, output in zip(step.outputs, outputs, strict=True):
+            slots[target.slot] = output
+
+    def _conclude(
+        self,
+        slots: list[Any],
+        outputs: Sequence[Storage],
+        unread: list[Launch],
+        places: Places | None,
+    ) -> None:
+        """Reads bounds statuses now if that waits for nothing, else at the next wait."""
+        checks = self.plan.checks
+        if not checks and not unread:
+            return
+        statuses: list[Status] = []
+        early = not unread
+        for check in checks:
+            status = slots[check.slot]
+            early = early and status.launch is None
+            place = partial(op_place, self.source, check.ordinal, places)
+            node = self.source.nodes[check.ordinal]
+            statuses.append(partial(read_status, status, node, place))
+        launch = Launch(statuses, unread)
+        if early and launch.settle() is None:
+            return
+        if places is not None:
+            places.keep()
+        literals = {id(storage) for _, storage in self.plan.literals}
+        for output in outputs:
+            if id(output) in literals:
+                continue
+            if output.launch is not None:
+                launch.locate = output.launch.locate
+            output.launch = launch
+
+
+def _direct_call(step: LaunchStep | None) -> Callable[..., Any] | None:
+    if step is None or step.guard is not None or step.device.is_async:
+        return None
+    small = sum([output.nbytes for output in step.outputs]) <= SMALL_BYTES
+    return getattr(step.executable, "direct", None) if small else None

@@ -1,0 +1,162 @@
+"""Steps: what a program does, in order: launches on devices and moves between them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from realta.graph import Graph
+from realta.runtime.contract import Executable, Handle
+from realta.types import TensorType
+
+if TYPE_CHECKING:
+    from realta.runtime.device import OpenDevice
+    from realta.runtime.storage import Storage
+
+__all__ = ["Check", "Fallback", "LaunchStep", "MoveStep", "Plan", "Port", "SlotOutput"]
+
+
+@dataclass(frozen=True, slots=True)
+class SlotOutput:
+    """An output of a launch: the slot it fills, its type, and the bytes of its buffer."""
+
+    slot: int
+    type: TensorType
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An input of a program: where it has to be and what it has to be."""
+
+    device: OpenDevice
+    type: TensorType
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A bounds status: the slot that holds it, and the check's number in the calling graph."""
+
+    slot: int
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """An op that another device does.
+
+    Args:
+        op: its name.
+        device: the device that lacks it.
+        reason: why.
+        ordinal: its number in the calling graph, −1 if it has none there.
+    """
+
+    op: str
+    device: OpenDevice
+    reason: str
+    ordinal: int
+
+
+class LaunchStep:
+    """One executable on one device, with the slots it reads and fills.
+
+    Args:
+        device: where it runs.
+        executable: what runs.
+        reads: slots of its inputs.
+        outputs: what it fills.
+        ordinals: for each node of the executable's graph its number in the calling graph, or −1.
+        name: for messages.
+    """
+
+    __slots__ = (
+        "counted", "device", "drops", "executable", "guard", "name", "ordinals", "outputs", "reads",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        device: OpenDevice,
+        executable: Executable,
+        reads: Sequence[int],
+        outputs: Sequence[SlotOutput],
+        ordinals: Sequence[int],
+        name: str,
+    ) -> None:
+        self.device = device
+        self.executable = executable
+        self.reads = tuple(reads)
+        self.outputs = tuple(outputs)
+        self.ordinals = tuple(ordinals)
+        self.name = name
+        self.counted = sum(not kernel.host for kernel in executable.kernels)
+        self.drops: tuple[int, ...] = ()
+        """Slots that nobody needs after this step."""
+        self.guard = None if executable.reentrant else threading.Lock()
+
+    def launch(
+        self, inputs: Sequence[Handle], outputs: Sequence[Handle], donated: frozenset[int]
+    ) -> None:
+        """Runs it on handles."""
+        guard = self.guard
+        if guard is None:
+            self.executable.run(inputs, outputs, donated=donated)
+        else:
+            with guard:
+                self.executable.run(inputs, outputs, donated=donated)
+        self.device.launches += self.counted
+
+
+class MoveStep:
+    """A copy from the device of one slot to another device."""
+
+    __slots__ = ("drops", "source", "target", "to")
+
+    def __init__(self, source: int, target: int, to: OpenDevice) -> None:
+        self.source = source
+        self.target = target
+        self.to = to
+        self.drops: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that a program consists of.
+
+    Args:
+        device: the graph's device.
+        source: the graph as it was given, without anything bound to it.
+        steps: what to do, in order.
+        slots: number of slots; the first ones are the inputs.
+        inputs: where each input has to be.
+        outputs: slot of each output.
+        output_types: type of each output.
+        literals: slots that are filled once and for all.
+        checks: bounds statuses.
+        fallbacks: ops that another device does.
+        donors: inputs whose buffers the only launch may write over: input number to output number.
+    """
+
+    device: OpenDevice
+    source: Graph
+    steps: tuple[LaunchStep | MoveStep, ...]
+    slots: int
+    inputs: tuple[Port, ...]
+    outputs: tuple[int, ...]
+    output_types: tuple[TensorType, ...]
+    literals: tuple[tuple[int, Storage], ...]
+    checks: tuple[Check, ...]
+    fallbacks: tuple[Fallback, ...]
+    donors: Mapping[int, int]
+
+    def only_launch(self) -> LaunchStep | None:
+        """The launch of a plan that is nothing else, from the inputs to the outputs in order."""
+        if len(self.steps) != 1 or self.literals or self.checks or self.fallbacks:
+            return None
+        step = self.steps[0]
+        if isinstance(step, MoveStep) or step.reads != tuple(range(len(self.inputs))):
+            return None
+        filled = tuple([output.slot for output in step.outputs])
+        return step if filled == self.outputs else None
