@@ -102,19 +102,17 @@ def _boundaries(
     made: Mapping[Value, int],
     refusals: Mapping[Node, Sequence[tuple[Value, Refusal]]],
 ) -> tuple[Boundary, ...]:
-    found: dict[tuple[int, str], Boundary] = {}
-    told: set[int] = set()
+    """For each producer, why the first op that reads from it could not join it."""
+    found: dict[int, Boundary] = {}
     for node in draft.nodes:
         for value, why in refusals.get(node, ()):
             if value in made:
-                told.add(made[value])
-                key = (made[value], why.reason)
-                found.setdefault(key, Boundary(made[value], value, why.node, why.reason))
+                number = made[value]
+                found.setdefault(number, Boundary(number, value, why.node, why.reason))
     if draft.split is not None:
         for node, reads in zip(draft.nodes, draft.reads, strict=True):
             for read in reads:
-                number = made.get(read.source)
-                if number is not None and number not in told:
-                    key = (number, draft.split)
-                    found.setdefault(key, Boundary(number, read.source, node, draft.split))
+                number = made.get(read.source, -1)
+                if number >= 0:
+                    found.setdefault(number, Boundary(number, read.source, node, draft.split))
     return tuple(found.values())

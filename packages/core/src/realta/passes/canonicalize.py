@@ -29,13 +29,16 @@ class Canonicalize:
     def run(self, graph: Graph) -> Graph:
         """The graph with each node replaced by its simplest equal."""
         rewriter = Rewriter(graph)
+        kept = set(graph.outputs)
         for node in graph.nodes:
             operands = rewriter.operands(node)
             if len(node.types) != 1:
                 rewriter.keep(node, operands)
                 continue
             found = _simplest(node, operands)
-            if found is None:
+            if node.op.name == "iota" and len(node.type.shape) > 1 and node not in kept:
+                rewriter.replace(node, _line_of(rewriter, node))
+            elif found is None:
                 rewriter.keep(node, operands)
             elif isinstance(found, Call):
                 op = get_op(found.op)
@@ -43,6 +46,17 @@ class Canonicalize:
             else:
                 rewriter.replace(node, found)
         return rewriter.finish()
+
+
+def _line_of(rewriter: Rewriter, node: Node) -> Value:
+    """An iota over several axes as index maps over one along its axis, which is all it stores."""
+    shape, axis = node.attrs["shape"], node.attrs["axis"]
+    line = {**node.attrs, "shape": (shape[axis],), "axis": 0}
+    value: Value = rewriter.emit(node.op, (), line, node)
+    if axis != len(shape) - 1:
+        column = (shape[axis], *[1] * (len(shape) - 1 - axis))
+        value = rewriter.emit(get_op("reshape"), (value,), {"shape": column}, node)
+    return rewriter.emit(get_op("broadcast"), (value,), {"shape": shape}, node)
 
 
 def _simplest(node: Node, operands: tuple[Value, ...]) -> Call | Value | None:

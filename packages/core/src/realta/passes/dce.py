@@ -21,7 +21,9 @@ class DeadCodeElimination:
         needed: set[Value] = set(graph.outputs)
         kept = []
         for node in reversed(graph.nodes):
-            if node.op.kind is OpKind.EFFECT or any(v in needed for v in node.outputs):
+            # A node with one result is that value.
+            used = node in needed if len(node.types) == 1 else not needed.isdisjoint(node.outputs)
+            if used or node.op.kind is OpKind.EFFECT:
                 needed.update(node.operands)
                 kept.append(node)
         if len(kept) == len(graph.nodes):
