@@ -12,6 +12,7 @@
     │   ├── BackendNotFound               no installed backend has that name
     │   └── BackendUnavailable            installed, but it cannot run here
     ├── UnsupportedOp(NotImplementedError)
+    │   └── MissingAttribute(AttributeError)  a name from another library
     ├── CompilationError(RuntimeError)    a backend could not build a graph
     ├── FusionError(RuntimeError)         a region with fuse="must" cannot be one kernel
     ├── ExecutionError(RuntimeError)      a launch failed; its outputs are poisoned
@@ -38,6 +39,7 @@ __all__ = [
     "ExecutionError",
     "FusionError",
     "IndexBoundsError",
+    "MissingAttribute",
     "OutOfMemory",
     "ParseError",
     "RealizationError",
@@ -123,6 +125,10 @@ class BackendUnavailable(DeviceError):
 
 class UnsupportedOp(RealtaError, NotImplementedError):
     """A device, or this version, does not have an op for these operand types."""
+
+
+class MissingAttribute(UnsupportedOp, AttributeError):
+    """A name from another library; says what to write instead."""
 
 
 class CompilationError(RealtaError, RuntimeError):

@@ -79,14 +79,14 @@ class LiteralParser:
 
     def _extent(self, text: str, position: int) -> int | Dim:
         try:
-            return as_dim(int(text)) if text.isdigit() else as_dim(text)
+            return as_dim(text)
         except RealtaError as error:
             raise self.scanner.error(error.what, at=position, fix=error.fix) from None
 
     def _integer(self) -> int | Dim:
         found = self.scanner.match(_INTEGER)
         if found is not None:
-            return int(found.group(0))
+            return int(self._number(found.group(0)))
         start = self.scanner.start
         text = self.scanner.text[start : _expression_end(self.scanner.text, start)]
         if not text.strip():
@@ -128,7 +128,7 @@ class LiteralParser:
         text = found.group(0) if found else ""
         if not text or text in ("true", "false") or ":" in text:
             raise self._expected("a number")
-        return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
+        return self._number(text)
 
     def _bool(self) -> bool:
         found = self.scanner.match(_BOOL)
@@ -160,12 +160,12 @@ class LiteralParser:
         if found is not None:
             return self._carried(found.group(1), type)
         start = self.scanner.start
-        array = np.empty(type.static_shape, type.dtype.numpy)
-        elements = self._elements(type.dtype, array.size)
-        if len(elements) != array.size:
+        elements = self._elements(type.dtype)
+        if len(elements) != type.size:
             raise self.scanner.error(
-                f"{type} has {array.size} element(s), but {len(elements)} are written", at=start
+                f"{type} has {type.size} element(s), but {len(elements)} are written", at=start
             )
+        array = np.empty(type.static_shape, type.dtype.numpy)
         flat = array.reshape(-1)
         for number, element in enumerate(elements):
             flat[number] = element
@@ -183,20 +183,29 @@ class LiteralParser:
             )
         return data
 
-    def _elements(self, dtype: DType, expected: int) -> list[Any]:
+    def _elements(self, dtype: DType) -> list[Any]:
         """Elements in row-major order; the brackets around them are for the reader."""
         elements: list[Any] = []
         depth = 0
         while True:
             if self.scanner.accept("["):
                 depth += 1
-            elif depth and self.scanner.accept("]"):
+                if not self.scanner.accept("]"):
+                    continue
                 depth -= 1
             else:
                 elements.append(self._element(dtype))
+            while depth and not self.scanner.accept(","):
+                self.scanner.expect("]", "the elements")
+                depth -= 1
             if not depth:
                 return elements
-            self.scanner.accept(",")
+
+    def _number(self, text: str) -> int | float:
+        try:
+            return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
+        except ValueError:  # Python reads no more than some thousand digits
+            raise self.scanner.error("the number has too many digits") from None
 
     def _element(self, dtype: DType) -> Any:
         found = self.scanner.match(_NUMBER)
@@ -210,8 +219,7 @@ class LiteralParser:
         if ":" in text:
             return self._payload(int(text.partition(":")[2], 16), dtype)
         try:
-            value = int(text) if re.fullmatch(r"-?\d+", text) else float(text)
-            return convert_scalar(value, dtype)
+            return convert_scalar(self._number(text), dtype)
         except RealtaError as error:
             raise self.scanner.error(error.what, fix=error.fix) from None
 

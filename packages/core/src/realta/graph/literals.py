@@ -77,7 +77,7 @@ def _float_text(value: float, element: np.generic, dtype: DType) -> str:
     """The shortest decimal that gives the same bits again."""
     bits = element.tobytes()
     if math.isnan(value):
-        if convert_scalar(value, dtype).tobytes() == bits:
+        if convert_scalar(math.nan, dtype).tobytes() == bits:
             return "nan"
         payload = np.frombuffer(bits, f"u{dtype.itemsize}")[0]
         return f"nan:{int(payload):#x}"

@@ -19,8 +19,9 @@ Evaluate = Callable[[Node, tuple[Array, ...]], "tuple[Array, ...] | None"]
 
 
 def evaluate_node(node: Node, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """The results of one op by its reference."""
-    return as_arrays(node.op.reference(*arrays, **node.attrs))
+    """The results of one op by its reference, C-contiguous: sums may depend on the layout."""
+    results = as_arrays(node.op.reference(*arrays, **node.attrs))
+    return tuple(r if r.flags.c_contiguous else r.copy(order="C") for r in results)
 
 
 def evaluate_graph(

@@ -52,12 +52,14 @@ from realta.runtime.hooks import (
 from realta.runtime.host import array_from_bytes, as_bytes, empty_array, writable_bytes
 from realta.runtime.launch import Launch, raise_again
 from realta.runtime.places import Places
+from realta.runtime.planning import plan_for
 from realta.runtime.pool import Block, MemoryStats, Pool, size_class
 from realta.runtime.profiler import Profile, RunRecord, profile
 from realta.runtime.program import Program
 from realta.runtime.steps import Fallback
 from realta.runtime.storage import Storage, poisoned_storage, references, uniquely_held
 from realta.runtime.support import data_dtype, refusal
+from realta.runtime.threads import num_threads, on_thread_count, set_num_threads
 from realta.runtime.units import format_bytes, parse_bytes
 
 __all__ = [

@@ -1,0 +1,87 @@
+"""Demand: what runs when a tensor is asked for: its cone, and which inner values become real with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from realta.context.base import collect, has_live_handle
+from realta.graph import Graph, Input, Node, Value
+from realta.ops import OpKind
+
+if TYPE_CHECKING:
+    from realta.context.base import RecordingContext
+
+__all__ = ["Demand", "cut_out"]
+
+_RECOMPUTED: Final = frozenset({OpKind.ELEMENTWISE, OpKind.MOVEMENT, OpKind.CREATION})
+"""Kinds so cheap that they are recomputed rather than kept for another pending tensor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A graph to run now.
+
+    Attributes:
+        graph: inputs are captured storages, parameters and realized values; outputs are the demanded
+            values first, then the kept ones.
+        kept: for each kept value why it becomes real, as ``explain`` shows it.
+    """
+
+    graph: Graph
+    kept: tuple[tuple[Value, str], ...]
+
+
+def cut_out(context: RecordingContext, wanted: Sequence[Value]) -> Demand:
+    """Cuts out what ``wanted`` needs.
+
+    An inner value is kept iff a live handle names it, or a pending live tensor outside the cut needs it
+    and it is not merely elementwise or movement (spec 1).
+    """
+    sources: dict[Value, None] = {}
+    nodes = collect(wanted, sources)
+    reads: dict[Value, int] = {}
+    for node in nodes:
+        for value in node.operands:
+            reads[value] = reads.get(value, 0) + 1
+    demanded = dict.fromkeys(wanted)
+    kept: dict[Value, str] = {}
+    candidates: set[Value] = set()
+    for node in nodes:
+        for value in node.outputs:
+            if value in demanded:
+                continue
+            if has_live_handle(value):
+                kept[value] = "a live tensor names it"
+            elif value.uses > reads.get(value, 0) and node.op.kind not in _RECOMPUTED:
+                candidates.add(value)
+    if candidates:
+        for value in _needed_outside(context, set(nodes), candidates):
+            kept[value] = "a pending tensor outside this demand needs it"
+    outputs = (*demanded, *kept)
+    graph = Graph(context.name, tuple(sources), outputs, nodes)
+    return Demand(graph, tuple(kept.items()))
+
+
+def _needed_outside(
+    context: RecordingContext, inside: set[Node], candidates: set[Value]
+) -> list[Value]:
+    """The candidates that live tensors outside the cut reach without passing through the cut."""
+    outside = [t._value for t in context.live() if _maker(t._value) not in inside]
+    met: dict[Value, None] = {}
+
+    def stop(value: Value) -> bool:
+        if _maker(value) in inside:
+            met.setdefault(value)
+            return True
+        return False
+
+    collect(outside, {}, stop)
+    return [value for value in met if value in candidates]
+
+
+def _maker(value: Any) -> Node | None:
+    if isinstance(value, Input):
+        return None
+    return value if isinstance(value, Node) else value.node  # type: ignore[no-any-return]

@@ -1,0 +1,130 @@
+"""EagerRealizationContext: a region that bounds fusion and runs as one graph when it is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+from realta.context.base import RecordingContext, TensorHandle
+from realta.context.location import caller_location
+from realta.context.moves import MoveLog
+from realta.context.running import realize
+from realta.errors import RealizationError
+from realta.graph import Graph, Location, Value
+from realta.runtime import Program
+
+__all__ = ["AbandonedRegion", "EagerRealizationContext"]
+
+
+class AbandonedRegion:
+    """What tensors of a region belong to after an exception left it: using them raises."""
+
+    __slots__ = ("cause", "described", "opened_at")
+
+    def __init__(self, described: str, opened_at: Location, cause: BaseException) -> None:
+        self.described = described
+        self.opened_at = opened_at
+        self.cause = cause
+
+    def describe(self) -> str:
+        """How errors name it."""
+        return f"{self.described}, abandoned"
+
+    def demand(self, handles: Sequence[Any]) -> None:
+        """Raises: the work was never run.
+
+        Raises:
+            RealizationError: always, chained to the exception that left the region.
+        """
+        cause = f"{type(self.cause).__name__}: {self.cause}".splitlines()[0]
+        raise RealizationError(
+            f"this tensor was recorded in {self.described}, which an exception left before it ran ({cause})",
+            where=f"region opened at {self.opened_at}",
+            fix="compute it again; tensors made before the region are unchanged",
+        ) from self.cause
+
+    def demand_from(self, inner: RecordingContext, handle: Any) -> None:
+        """Raises like `demand`."""
+        self.demand((handle,))
+
+
+class EagerRealizationContext(RecordingContext):
+    """A fusion region: records its ops and realizes everything alive as one graph on exit.
+
+    An exception inside abandons what has not run and puts stored-to tensors back to the versions they
+    named before.
+
+    Args:
+        name: shown in errors and in `explain`.
+        fuse: ``"may"``, ``"must"`` (one kernel or a `FusionError`) or ``"never"``.
+        numerics: ``"exact"`` or ``"fast"``.
+        on_sync: ``"error"`` or ``"split"`` (run what is recorded and go on) where one of its own
+            tensors is realized inside.
+    """
+
+    kind: ClassVar[str] = "eager"
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        fuse: Literal["may", "must", "never"] = "may",
+        numerics: Literal["exact", "fast"] = "exact",
+        on_sync: Literal["error", "split"] = "error",
+    ) -> None:
+        super().__init__(name, fuse=fuse, numerics=numerics, on_sync=on_sync, node_budget=None)
+        self._moves = MoveLog()
+        self.last_run: tuple[Graph, Program] | None = None
+
+    def _check_entry(self) -> None:
+        if self.is_open:
+            raise RealizationError(
+                f"{self.describe()} is open already",
+                where=f"opened at {self.opened_at}",
+                fix="use a new EagerRealizationContext for an inner region",
+            )
+
+    def move(self, handle: Any, value: Value) -> None:
+        """Moves a handle to a new version, which an exception in the region takes back."""
+        self._moves.note(handle)
+        self.adopt(handle, value)
+
+    def _leave(self, error: BaseException | None) -> None:
+        if error is not None:
+            self._abandon(error)
+            return
+        self._moves.clear()
+        self.demand(self.live())
+
+    def _abandon(self, error: BaseException) -> None:
+        lost: list[TensorHandle] = self.live()
+        self._moves.restore()
+        region = AbandonedRegion(self.describe(), self.opened_at, error)
+        for handle in lost:
+            if handle._context is self:
+                handle._context = region
+        self.pending.clear()
+
+    def demand(self, handles: Sequence[Any]) -> None:
+        """Realizes everything alive (one graph); inside the open region that follows ``on_sync``.
+
+        Raises:
+            RealizationError: the region is open and ``on_sync="error"``.
+        """
+        if self.is_open:
+            if self.on_sync == "error":
+                raise RealizationError(
+                    f"a tensor of {self.describe()} is realized inside it",
+                    where=f"{caller_location()}, region opened at {self.opened_at}",
+                    fix='move the use of the value behind the region, or open it with on_sync="split"',
+                )
+            self.splits.append(str(caller_location()))
+        with self.lock:
+            live = self.live()
+            missing = [t for t in handles if t._context is self and not t._settle()]
+            found = dict.fromkeys([t._value for t in (*live, *missing)])
+            self._recorded = 0
+            if found:
+                demand, program = realize(self, list(found), poison=True)
+                self.last_run = (demand.graph, program)
+            self._compact()

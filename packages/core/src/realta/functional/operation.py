@@ -1,0 +1,158 @@
+"""operation: makes a function body run in the current context, or as a one-op eager region.
+
+A region of one call is traced once for each combination of operand types and static arguments; after
+that the compiled program is found by that key and no graph is built. What a body does may depend on
+types and static arguments only, never on values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, ParamSpec, TypeVar, cast
+
+from realta.context import (
+    EagerRealizationContext,
+    LazyRealizationContext,
+    RecordingContext,
+    ambient_context,
+    current,
+    custom_default,
+    on_default_change,
+    realization_context,
+)
+from realta.functional.replay import Replay, call_key, replay_of
+from realta.graph import Value
+from realta.tensor import Tensor
+
+__all__ = ["fast_path_enabled", "forget_replays", "movement", "operation", "set_fast_path"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_MEMO_LIMIT: Final = 1024
+_memos: Final[list[dict[Any, Any]]] = []
+_state: Final = {"fast": True}
+
+
+def fast_path_enabled() -> bool:
+    """Whether compiled programs of bare calls are remembered."""
+    return _state["fast"] and not custom_default()
+
+
+def set_fast_path(enabled: bool) -> None:
+    """Turns the eager fast path on or off; results are the same bit for bit (a test proves it)."""
+    _state["fast"] = enabled
+    forget_replays()
+
+
+def forget_replays() -> None:
+    """Empties every memo: after a change of the default context, of ops, or of profiling."""
+    for memo in _memos:
+        memo.clear()
+
+
+on_default_change(forget_replays)
+
+
+def new_memo() -> dict[Any, Any]:
+    """A memo that `forget_replays` empties."""
+    memo: dict[Any, Any] = {}
+    _memos.append(memo)
+    return memo
+
+
+def operation(body: Callable[P, R], memo: dict[Any, Any] | None = None) -> Callable[P, R]:
+    """Makes a function of tensors run in whatever context is current.
+
+    Args:
+        body: records the function's ops.
+        memo: where programs of bare calls are remembered; a new memo if left out.
+    """
+    return _operation(body, new_memo() if memo is None else memo, follows=False)
+
+
+def movement(body: Callable[P, R]) -> Callable[P, R]:
+    """Like `operation`; outside contexts the result of a pending lazy tensor stays pending in its context."""
+    return _operation(body, new_memo(), follows=True)
+
+
+def _operation(body: Callable[P, R], memo: dict[Any, Any], *, follows: bool) -> Callable[P, R]:
+    @wraps(body)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if current.get() is not None:
+            return body(*args, **kwargs)
+        return cast("R", _run_bare(body, memo, follows, args, kwargs))
+
+    return call
+
+
+def _run_bare(
+    body: Callable[..., Any], memo: dict[Any, Any], follows: bool, args: Any, kwargs: Any
+) -> Any:
+    if custom_default():
+        return _run_ambient(body, args, kwargs)
+    found = call_key(args, kwargs)
+    if found is None:
+        pending = _pending_lazy(args) if follows else None
+        if pending is not None:
+            with pending.lock, realization_context(pending):
+                return body(*args, **kwargs)
+        _settle_all(args, kwargs)
+        found = call_key(args, kwargs)
+    if found is not None:
+        replay: Replay | None = memo.get(found[0])
+        if replay is not None:
+            return replay.run(found[1], found[2])
+    return _trace(body, memo, found, args, kwargs)
+
+
+def _trace(
+    body: Callable[..., Any], memo: dict[Any, Any], found: Any, args: Any, kwargs: Any
+) -> Any:
+    context = EagerRealizationContext(body.__name__, on_sync="split")
+    with context:
+        result = body(*args, **kwargs)
+    if found is not None and not context.splits and _state["fast"]:
+        replay = replay_of(context, result, found)
+        if replay is not None:
+            if len(memo) >= _MEMO_LIMIT:
+                memo.clear()
+            memo[found[0]] = replay
+    return result
+
+
+def _run_ambient(body: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    context = ambient_context()
+    with realization_context(context):
+        result = body(*args, **kwargs)
+    if isinstance(context, EagerRealizationContext):
+        context.realize_all()
+    return result
+
+
+def _tensors(items: Any) -> list[Tensor]:
+    found = []
+    for item in items:
+        if isinstance(item, Tensor):
+            found.append(item)
+        elif isinstance(item, (list, tuple)):
+            found.extend(_tensors(item))
+    return found
+
+
+def _pending_lazy(args: Any) -> RecordingContext | None:
+    for tensor in _tensors(args):
+        if not tensor._settle():
+            context = tensor._context
+            return context if isinstance(context, LazyRealizationContext) else None
+    return None
+
+
+def _settle_all(args: Any, kwargs: Any) -> None:
+    for tensor in _tensors((*args, *kwargs.values())):
+        if not tensor._settle():
+            tensor.realize()
+    for value in args:
+        if isinstance(value, Value):
+            Tensor.from_graph_value(value)

@@ -1,0 +1,99 @@
+"""Regions: `functional`, which makes a function one fusion region with a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, Literal, ParamSpec, TypeVar, overload
+
+from realta.context import EagerRealizationContext, caller_location, current
+from realta.errors import ArgumentError
+from realta.graph import Region
+
+__all__ = ["functional"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_ASYNC_OR_GENERATOR: Final = 0x20 | 0x80 | 0x200
+"""CO_GENERATOR, CO_COROUTINE and CO_ASYNC_GENERATOR of a code object's flags."""
+_CHOICES: Final = {
+    "fuse": ("may", "must", "never"),
+    "numerics": ("exact", "fast"),
+    "on_sync": ("error", "split"),
+}
+
+
+@overload
+def functional(fn: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def functional(
+    *,
+    fuse: Literal["may", "must", "never"] = "may",
+    numerics: Literal["exact", "fast"] = "exact",
+    on_sync: Literal["error", "split"] = "error",
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def functional(
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    fuse: Literal["may", "must", "never"] = "may",
+    numerics: Literal["exact", "fast"] = "exact",
+    on_sync: Literal["error", "split"] = "error",
+) -> Any:
+    """Makes the body of a function one region: it joins the current context, else runs as one graph.
+
+    Args:
+        fn: the function; arguments and results may be any nesting of tensors and other things.
+        fuse: ``"may"``; ``"must"``: one kernel, or a `FusionError` that names the op that split it;
+            ``"never"``: a kernel for each op.
+        numerics: ``"exact"`` or ``"fast"``.
+        on_sync: what realizing one of the region's own tensors inside does: ``"error"``, or ``"split"``,
+            which runs what is recorded and goes on.
+
+    Raises:
+        ArgumentError: an async function or a generator, or an unknown choice.
+    """
+    for name, value in (("fuse", fuse), ("numerics", numerics), ("on_sync", on_sync)):
+        if value not in _CHOICES[name]:
+            raise ArgumentError(
+                f"functional has no {name}={value!r}", fix=f"use one of {', '.join(_CHOICES[name])}"
+            )
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        return _region(function, fuse, numerics, on_sync)
+
+    return decorate if fn is None else decorate(fn)
+
+
+def _region(
+    function: Callable[..., Any], fuse: Any, numerics: Any, on_sync: Any
+) -> Callable[..., Any]:
+    code = getattr(function, "__code__", None)
+    if not callable(function):
+        raise ArgumentError(f"functional of {type(function).__name__}", fix="give it a function")
+    if code is not None and code.co_flags & _ASYNC_OR_GENERATOR:
+        raise ArgumentError(
+            f"{function.__qualname__} is async or a generator, so it has no one region",
+            where=f"{code.co_filename}:{code.co_firstlineno}",
+            fix="decorate an ordinary function that it calls",
+        )
+    name = getattr(function, "__name__", "region")
+    plain = fuse == "may" and numerics == "exact"
+
+    @wraps(function)
+    def region(*args: Any, **kwargs: Any) -> Any:
+        context = current.get()
+        if context is None:
+            with EagerRealizationContext(name, fuse=fuse, numerics=numerics, on_sync=on_sync):
+                return function(*args, **kwargs)
+        if plain and context.region is None:
+            return function(*args, **kwargs)
+        outer = context.region
+        context.region = Region(name, fuse, numerics, caller_location())
+        try:
+            return function(*args, **kwargs)
+        finally:
+            context.region = outer
+
+    return region

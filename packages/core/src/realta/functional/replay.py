@@ -1,0 +1,202 @@
+"""Replay: the compiled program of a bare call, and how its inputs come from the next call's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from realta.context import DrawInput, EagerRealizationContext, ScalarInput
+from realta.plugins import Device, current_device, current_dtype
+from realta.runtime import Program, Storage
+from realta.tensor import Tensor, real_tensor
+from realta.types import DType, TensorType, convert_scalar
+
+__all__ = ["Replay", "RunTimeIndex", "Static", "call_key", "replay_of"]
+
+_STATIC: Final = (str, type(None), DType, Device, TensorType, slice)
+_CONSTANTS: Final = frozenset({0.0, 1.0, -1.0, 2.0, 0.5})
+
+
+def call_key(args: Any, kwargs: Any) -> tuple[Any, list[Tensor], list[Any]] | None:
+    """What decides the program of a call: operand types and static arguments; with the operands.
+
+    Returns None where the call cannot be remembered: a pending tensor, or an argument of unknown kind.
+    """
+    tensors: list[Tensor] = []
+    scalars: list[Any] = []
+    # What is left out of a call comes from the defaults, so they decide the program too.
+    key: list[Any] = [current_dtype(), current_device()]
+    for arg in args:
+        part = _part(arg, tensors, scalars, True)
+        if part is None:
+            return None
+        key.append(part)
+    for name, arg in kwargs.items():
+        part = _part(arg, tensors, scalars, False)
+        if part is None:
+            return None
+        key.append((name, part))
+    if len(tensors) > 1:
+        # A program that read one storage twice must not serve a call with two different ones.
+        storages = [id(t._storage) for t in tensors]
+        if len(set(storages)) < len(storages):
+            key.append(tuple([storages.index(s) for s in storages]))
+    return tuple(key), tensors, scalars
+
+
+def _part(arg: Any, tensors: list[Tensor], scalars: list[Any], free: bool) -> Any:
+    kind = type(arg)
+    if kind is Tensor:
+        if arg._storage is None and not arg._settle():
+            return None
+        tensors.append(arg)
+        return arg._type
+    if kind is float:
+        scalars.append(arg)
+        # A float operand is a parameter of the program unless it is one of the constants; -0.0 is none.
+        return (float, str(arg)) if not free or arg in _CONSTANTS else float
+    if kind is RunTimeIndex:
+        scalars.append(arg)
+        return kind
+    if kind is int or kind is bool:
+        return (kind, arg)
+    if kind is tuple or kind is list:
+        parts = []
+        for item in arg:
+            part = _part(item, tensors, scalars, False)
+            if part is None:
+                return None
+            parts.append(part)
+        return (kind, tuple(parts))
+    if isinstance(arg, _STATIC) or arg is Ellipsis or isinstance(arg, type):
+        return ("static", kind, str(arg) if kind is slice else arg)
+    if isinstance(arg, Static):
+        return (kind, arg)
+    return None
+
+
+class RunTimeIndex(int):
+    """An int whose value is a parameter of the program, not part of its key."""
+
+    __slots__ = ()
+
+
+class Static:
+    """Base of argument types that are hashable and take part in keys by value (devices)."""
+
+    __slots__ = ()
+
+
+class Replay:
+    """A program with a recipe for its inputs and its result.
+
+    Args:
+        program: the compiled program.
+        sources: for each program input how to get it from the tensors and scalars of a call.
+        shape: how results are arranged: None for one tensor, else the sequence type.
+        results: for each result ``(from output?, number)``: an output, or a tensor of the call.
+    """
+
+    __slots__ = ("first", "program", "results", "sequence", "sources")
+
+    def __init__(
+        self,
+        program: Program | None,
+        sources: list[Callable[[list[Tensor], list[Any]], Any]],
+        sequence: type | None,
+        results: list[tuple[bool, int]],
+    ) -> None:
+        self.program = program
+        self.sources = sources
+        self.first: int | None = None
+        """Which program input is the call's first tensor, if it is one."""
+        self.sequence = sequence
+        self.results = results
+
+    def run(
+        self, tensors: list[Tensor], scalars: list[Any], donated: frozenset[int] = frozenset()
+    ) -> Any:
+        """Runs it on the operands of a call.
+
+        Args:
+            tensors: the call's tensors, in order.
+            scalars: the call's numbers, in order.
+            donated: numbers of program inputs whose buffers may be used up.
+        """
+        inputs = [source(tensors, scalars) for source in self.sources]
+        storages = self.program.run(inputs, donated=donated) if self.program is not None else []
+        found = [
+            real_tensor(storages[n] if output else tensors[n]._storage)
+            for output, n in self.results
+        ]
+        return found[0] if self.sequence is None else self.sequence(found)
+
+
+def replay_of(
+    context: EagerRealizationContext, result: Any, found: tuple[Any, list[Tensor], list[Any]]
+) -> Replay | None:
+    """The replay of a call that was just traced and run, or None if it cannot be replayed."""
+    _, tensors, scalars = found
+    sequence = type(result) if isinstance(result, (tuple, list)) else None
+    leaves = [result] if sequence is None else list(result)
+    if not all(type(leaf) is Tensor for leaf in leaves):
+        return None
+    last = context.last_run
+    outputs: dict[int, int] = {}
+    sources: list[Callable[[list[Tensor], list[Any]], Any]] = []
+    program = None
+    first = None
+    if last is not None:
+        graph, program = last
+        for value in graph.inputs:
+            source = _source_of(value, tensors, scalars)
+            if source is None:
+                return None
+            if tensors and value.payload is tensors[0]._storage:
+                first = len(sources)
+            sources.append(source)
+        outputs = {id(v.payload): n for n, v in enumerate(graph.outputs)}
+    arguments = {id(t._storage): n for n, t in enumerate(tensors)}
+    results = []
+    for leaf in leaves:
+        key = id(leaf._storage) if leaf._settle() else 0
+        if key in outputs:
+            results.append((True, outputs[key]))
+        elif key in arguments:
+            results.append((False, arguments[key]))
+        else:
+            return None
+    replay = Replay(program, sources, sequence, results)
+    replay.first = first
+    return replay
+
+
+def _source_of(
+    value: Any, tensors: list[Tensor], scalars: list[Any]
+) -> Callable[[list[Tensor], list[Any]], Any] | None:
+    if isinstance(value, ScalarInput):
+        dtype = value.type.dtype
+        places = [n for n, s in enumerate(scalars) if s is value.scalar]
+        if len(places) == 1:
+            return _scalar_source(places[0], dtype)
+        # An int is part of the key, so its array is the same in every call with that key.
+        constant = value.payload
+        return (lambda _tensors, _scalars: constant) if not places else None
+    if isinstance(value, DrawInput):
+        stream = value.stream
+        return lambda _tensors, _scalars: stream.words(stream.take())
+    for n, tensor in enumerate(tensors):
+        if tensor._storage is value.payload:
+            return _tensor_source(n)
+    if isinstance(value.payload, Storage):
+        return None
+    constant = value.payload
+    return lambda _tensors, _scalars: constant
+
+
+def _tensor_source(n: int) -> Callable[[list[Tensor], list[Any]], Any]:
+    return lambda tensors, _scalars: tensors[n]._storage
+
+
+def _scalar_source(n: int, dtype: DType) -> Callable[[list[Tensor], list[Any]], Any]:
+    return lambda _tensors, scalars: convert_scalar(scalars[n], dtype)

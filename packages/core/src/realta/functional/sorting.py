@@ -1,0 +1,70 @@
+"""Sorting, selection and one-hot encoding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from realta.errors import ArgumentError
+from realta.functional.arguments import apply, cast_to, one_device
+from realta.functional.operation import operation
+from realta.plugins import current_dtype
+from realta.tensor import Tensor
+from realta.types import as_dtype, int64, normalize_axis
+
+__all__ = ["argsort", "bottom_k", "one_hot", "sort", "top_k"]
+
+
+@operation
+def sort(x: Any, axis: int = -1, *, descending: bool = False) -> Tensor:
+    """The elements in order along an axis; stable, NaN last."""
+    (tensor,) = one_device("sort", x)
+    number = normalize_axis(axis, tensor.rank)
+    return apply("sort", tensor, axis=number, descending=bool(descending))  # type: ignore[no-any-return]
+
+
+@operation
+def argsort(x: Any, axis: int = -1, *, descending: bool = False) -> Tensor:
+    """The indices (int64) that put the elements in order along an axis; stable, NaN last."""
+    (tensor,) = one_device("argsort", x)
+    number = normalize_axis(axis, tensor.rank)
+    return apply("argsort", tensor, axis=number, descending=bool(descending))  # type: ignore[no-any-return]
+
+
+def _select(name: str, input: Any, k: int, axis: int, largest: bool) -> tuple[Tensor, Tensor]:
+    (tensor,) = one_device(name, input)
+    number = normalize_axis(axis, tensor.rank)
+    extent = tensor._type.static_shape[number]
+    if not 0 <= k <= extent:
+        raise ArgumentError(
+            f"{name} of {k} elements along an axis of {extent}", fix=f"give k from 0 to {extent}"
+        )
+    values, indices = apply("top_k", tensor, k=int(k), axis=number, largest=largest)
+    return values, indices
+
+
+@operation
+def top_k(input: Any, k: int, axis: int = -1) -> tuple[Tensor, Tensor]:
+    """The ``k`` largest elements along an axis, in falling order, and their indices (int64)."""
+    return _select("top_k", input, k, axis, True)
+
+
+@operation
+def bottom_k(input: Any, k: int, axis: int = -1) -> tuple[Tensor, Tensor]:
+    """The ``k`` smallest elements along an axis, in rising order, and their indices (int64)."""
+    return _select("bottom_k", input, k, axis, False)
+
+
+@operation
+def one_hot(indices: Any, depth: int, *, dtype: Any = None) -> Tensor:
+    """1 where the new last axis equals the index, else 0; a row of zeros for an index outside.
+
+    Args:
+        indices: integer tensor of any shape.
+        depth: extent of the new axis.
+        dtype: of the result; the default float if left out.
+    """
+    (tensor,) = one_device("one_hot", indices)
+    if not tensor.dtype.is_integer:
+        raise ArgumentError(f"one_hot of {tensor.dtype}", fix="give integer indices")
+    found = as_dtype(dtype) if dtype else current_dtype()
+    return apply("one_hot", cast_to(tensor, int64), depth=int(depth), dtype=found)  # type: ignore[no-any-return]

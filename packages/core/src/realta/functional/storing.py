@@ -1,0 +1,56 @@
+"""Storing: moves a handle to a new version, in place where nobody else holds the buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from realta.context import current, custom_default
+from realta.functional.operation import fast_path_enabled, new_memo, operation
+from realta.functional.replay import Replay, call_key
+from realta.runtime import uniquely_held
+from realta.tensor import Tensor
+
+__all__ = ["store"]
+
+_memos: dict[Any, tuple[Callable[..., Tensor], dict[Any, Any]]] = {}
+
+
+def store(x: Tensor, update: Callable[..., Tensor], *args: Any) -> None:
+    """Moves ``x`` to the version that ``update(x, *args)`` gives.
+
+    Whoever read ``x`` before keeps what they read. Fails as a whole: ``x`` then names what it named.
+
+    Args:
+        x: the handle to move.
+        update: records the new version; depends on types and static arguments only.
+        args: its other arguments.
+    """
+    context = current.get()
+    if context is not None:
+        context.move(x, update(x, *args)._value)
+        return
+    if not x._settle():
+        x.realize()
+    function, memo = _remembered(update)
+    found = call_key((x, *args), {}) if fast_path_enabled() else None
+    replay: Replay | None = memo.get(found[0]) if found is not None else None
+    if found is None or replay is None or custom_default():
+        new = function(x, *args)
+        if custom_default() and not new._settle():
+            new._context.move(x, new._value)
+            return
+    else:
+        # The handle's reference is known; anything beyond it is another reader of this version.
+        alone = uniquely_held(x._storage, 1)
+        donated = frozenset({replay.first}) if alone and replay.first is not None else frozenset()
+        new = replay.run(found[1], found[2], donated)
+    x._storage = new._storage
+
+
+def _remembered(update: Callable[..., Tensor]) -> tuple[Callable[..., Tensor], dict[Any, Any]]:
+    found = _memos.get(update)
+    if found is None:
+        memo = new_memo()
+        found = _memos[update] = (operation(update, memo), memo)
+    return found

@@ -1,0 +1,91 @@
+"""Construction: what `Tensor(data)` makes of Python numbers, nested lists and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from realta.errors import ArgumentError, DTypeError, ShapeError
+from realta.plugins import current_dtype
+from realta.types import DType, as_dtype, convert_scalar, float32
+
+__all__ = ["array_of"]
+
+
+def array_of(data: Any, dtype: DType | None) -> NDArray[Any]:
+    """The C-contiguous array of a tensor's data, with the dtype of spec 3; a copy if it is writable memory.
+
+    Python ints give int64, bools bool, floats the default float dtype; NumPy arrays keep theirs.
+
+    Raises:
+        DTypeError: complex, string or object data, or numbers that ``dtype`` cannot hold.
+        ShapeError: a ragged nested list.
+    """
+    if isinstance(data, (bool, int, float)) and not isinstance(data, np.generic):
+        return convert_scalar(data, dtype or _python_dtype(type(data)))
+    if isinstance(data, (np.ndarray, np.generic)):
+        array = np.asarray(data)
+        found = as_dtype(array.dtype)
+    else:
+        array = _from_sequence(data)
+        found = _python_dtype(array.dtype.type) if _is_python(array) else as_dtype(array.dtype)
+    wanted = dtype or found
+    return _convert(array, wanted)
+
+
+def _python_dtype(kind: Any) -> DType:
+    if issubclass(kind, (float, np.floating)):
+        return current_dtype()
+    return as_dtype("bool") if issubclass(kind, (bool, np.bool_)) else as_dtype("int64")
+
+
+def _is_python(array: NDArray[Any]) -> bool:
+    return array.dtype.kind in "bif" and array.dtype.itemsize in (1, 8)
+
+
+def _from_sequence(data: Any) -> NDArray[Any]:
+    if not isinstance(data, Sequence) and not hasattr(data, "__array__"):
+        raise ArgumentError(
+            f"a tensor cannot be made from {type(data).__name__}",
+            fix="give a number, a nested list of numbers, or an array",
+        )
+    if isinstance(data, (str, bytes)):
+        raise DTypeError("a tensor cannot be made from text", fix="give numbers")
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        raise ShapeError(
+            "the nested lists are ragged: inner lists have different lengths",
+            fix="make them rectangular, or pad them",
+        ) from error
+    if array.size == 0 and array.dtype == np.float64 and isinstance(data, Sequence):
+        return array.astype(current_dtype().numpy) if current_dtype() is not float32 else array
+    return array
+
+
+def _convert(array: NDArray[Any], dtype: DType) -> NDArray[Any]:
+    if array.dtype.kind not in "biufV":
+        raise DTypeError(
+            f"a tensor cannot hold elements of NumPy's {array.dtype}",
+            fix="convert them to numbers first",
+        )
+    if dtype.is_integer and array.dtype.kind == "f":
+        whole = np.isfinite(array).all() and (array == np.trunc(array)).all()
+        if not whole:
+            raise DTypeError(
+                f"numbers with a fractional part do not fit {dtype}",
+                fix="round them first, or build the tensor and use .cast()",
+            )
+    if dtype.is_integer and array.size and array.dtype.kind in "iuf":
+        info = np.iinfo(dtype.numpy)
+        low, high = array.min(), array.max()
+        if low < info.min or high > info.max:
+            raise DTypeError(
+                f"numbers from {low} to {high} do not fit {dtype} ({info.min} to {info.max})",
+                fix="choose a wider dtype",
+            )
+    with np.errstate(over="ignore", under="ignore"):
+        return np.array(array, dtype=dtype.numpy, order="C", copy=True, ndmin=0)

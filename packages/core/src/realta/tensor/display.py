@@ -1,0 +1,83 @@
+"""Display: how tensors print, and the options for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from realta.types import TensorType
+
+__all__ = ["PrintOptions", "html_of", "print_options", "text_of", "text_of_unrealized"]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintOptions:
+    """How values print.
+
+    Args:
+        precision: digits after the point of floats.
+        threshold: elements beyond which only the edges print.
+        edgeitems: elements at each edge of an abbreviated axis.
+        linewidth: columns.
+    """
+
+    precision: int = 4
+    threshold: int = 1000
+    edgeitems: int = 3
+    linewidth: int = 88
+
+
+_options: Final[ContextVar[PrintOptions]] = ContextVar("realta_print", default=PrintOptions())
+
+
+@contextmanager
+def print_options(**changes: int) -> Iterator[PrintOptions]:
+    """Changes how tensors print inside the block.
+
+    Args:
+        changes: any of ``precision threshold edgeitems linewidth``.
+    """
+    changed = replace(_options.get(), **changes)
+    token = _options.set(changed)
+    try:
+        yield changed
+    finally:
+        _options.reset(token)
+
+
+def _array_text(array: NDArray[Any], prefix: str) -> str:
+    options = _options.get()
+    shown = array.astype(np.float32) if array.dtype.kind not in "biuf" else array
+    return np.array2string(
+        shown, precision=options.precision, threshold=options.threshold,
+        edgeitems=options.edgeitems, max_line_width=options.linewidth, separator=", ",
+        prefix=prefix,
+    )  # fmt: skip
+
+
+def text_of(array: NDArray[Any], type: TensorType) -> str:
+    """The text of a real tensor: values in NumPy's manner, dtype and device."""
+    body = _array_text(array, "Tensor(")
+    shape = f", shape={array.shape}" if array.size == 0 and array.ndim != 1 else ""
+    return f"Tensor({body}{shape}, dtype={type.dtype}, device={type.device})"
+
+
+def text_of_unrealized(type: TensorType, what: str) -> str:
+    """The text of a tensor without values."""
+    shape = ", ".join(map(str, type.shape)) + ("," if len(type.shape) == 1 else "")
+    return f"Tensor({what}, shape=({shape}), dtype={type.dtype}, device={type.device})"
+
+
+def html_of(text: str, type: TensorType) -> str:
+    """The text in a frame for notebooks, with the type as a caption."""
+    return (
+        f'<figure style="margin:0"><figcaption><code>{escape(str(type))}</code></figcaption>'
+        f"<pre>{escape(text)}</pre></figure>"
+    )
