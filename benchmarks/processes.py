@@ -17,8 +17,10 @@ __all__ = ["ROOT", "Failed", "WorkerProcess", "probe", "run", "seconds_until_res
 
 ROOT = Path(__file__).resolve().parent.parent
 PROBES = ROOT / "benchmarks" / "probes"
-# They make OpenBLAS choose kernels for another processor; no user has them set.
-UNSET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+# No user has them set. The first two make OpenBLAS choose kernels for another processor; without
+# byte code Realta's sources would be compiled at every import, and NumPy's, compiled by pip, would
+# not.
+UNSET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "PYTHONDONTWRITEBYTECODE")
 ANSWER_SECONDS = 240.0
 ERROR_LINE = re.compile(r"[\w.]+: ")
 
@@ -30,7 +32,7 @@ class Failed(Exception):
 def environment() -> dict[str, str]:
     """Returns the environment of a child."""
     kept = {name: value for name, value in os.environ.items() if name not in UNSET}
-    return kept | {"PYTHONUNBUFFERED": "1"}
+    return kept
 
 
 def complaint(text: str, otherwise: str) -> str:

@@ -30,8 +30,8 @@ class Counts:
         self.blocks = sys.getallocatedblocks()
         self.objects = len(gc.get_objects())
         self.bytes = tracemalloc.get_traced_memory()[0]
-        stats = realta.memory_stats(DEVICE)
-        self.device_bytes = stats.live_bytes + stats.pooled_bytes
+        stats = realta.memory_stats(DEVICE)[DEVICE]
+        self.device_bytes = stats.live + stats.pooled
 
 
 def compute(operations: int) -> None:
