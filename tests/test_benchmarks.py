@@ -1,5 +1,6 @@
 """The benchmarks: rows are well formed, verdicts follow from figures, peers run side by side."""
 
+import dataclasses
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import pytest
 
 from benchmarks import __main__ as command_line
 from benchmarks import display, processes, results, rows
-from benchmarks.peers import MODULES, copying, plain_numpy
+from benchmarks.peers import MODULES, copying, plain_numpy, realta_modes
 from benchmarks.processes import Failed, WorkerProcess
 from benchmarks.rows import FIRST_LIGHT, QUICK, Measured, Row
 from benchmarks.side_by_side import Timing, measure
@@ -234,6 +235,22 @@ def test_numpy_is_timed_by_the_expression_that_a_person_writes() -> None:
     assert np.array_equal(scope["result"], TINY.expected(*TINY.inputs()))
 
 
+@pytest.mark.parametrize("peer", ["realta", "realta region"])
+@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
+def test_realta_computes_what_numpy_computes(monkeypatch, peer, workload) -> None:
+    monkeypatch.setattr(realta_modes, "DEVICE", "reference:0")
+    small = dataclasses.replace(
+        workload, shapes=tuple(tuple(min(n, 33) for n in shape) for shape in workload.shapes)
+    )
+    prepared = realta_modes.prepare(peer, small)
+    expected = small.expected(*small.inputs())
+    assert prepared.result is not None
+    np.testing.assert_allclose(prepared.result(), expected, rtol=0, atol=small.tolerance)
+    scope = dict(prepared.names)
+    exec(prepared.statement, scope)
+    assert np.array_equal(scope["result"].numpy(), prepared.result())
+
+
 def test_a_worker_refuses_a_peer_that_computes_something_else() -> None:
     worker = Worker("numpy")
     wrong = Workload("W8a", "claims to subtract", ((3,), (3,)), TINY.expected, ("numpy",))
@@ -289,3 +306,41 @@ def test_peers_are_measured_in_rounds_and_an_absent_one_is_a_failure(monkeypatch
     assert seen == ["W8a an addition"] * 3
     assert len(timings["numpy"].windows) == 3
     assert timings["nobody"].failure == "KeyError: 'nobody'"
+
+
+# -- probes ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def on_reference(monkeypatch) -> None:
+    monkeypatch.setenv("REALTA_BENCH_DEVICE", "reference:0")
+
+
+@pytest.mark.usefixtures("on_reference")
+def test_growth_times_every_step_of_every_chain() -> None:
+    found = processes.probe("growth", "50", "500")
+    steps = {"build", "print", "hash", "pickle", "run", "die"}
+    assert [set(run) for run in found] == [steps, steps]
+    assert all(seconds > 0 for run in found for seconds in run.values())
+
+
+@pytest.mark.usefixtures("on_reference")
+def test_tracing_and_flatness_and_groups_have_figures() -> None:
+    assert processes.probe("tracing", "400")["seconds"] > 0
+    assert set(processes.probe("flatness", "500")) == {"objects", "bytes"}
+    # The reference backend runs one op a kernel, so softmax is no single one there.
+    assert processes.probe("groups", "W3")["groups"] > 1
+
+
+@pytest.mark.parametrize("peer", ["numpy", "realta"])
+@pytest.mark.usefixtures("on_reference")
+def test_the_peak_of_w1_holds_at_least_its_output(peer) -> None:
+    assert processes.probe("memory", peer)["bytes"] > 39e6
+
+
+def test_a_cold_process_is_timed_until_it_prints(monkeypatch, tmp_path) -> None:
+    assert processes.seconds_until_result("cold_numpy") > 0
+    (tmp_path / "silent.py").write_text("raise KeyError('nothing')")
+    monkeypatch.setattr(processes, "PROBES", tmp_path)
+    with pytest.raises(Failed, match="KeyError: 'nothing'"):
+        processes.seconds_until_result("silent")
