@@ -6,7 +6,8 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Token
-from types import TracebackType
+from sys import _getframe, getrefcount
+from types import CodeType, TracebackType
 from typing import Any, ClassVar, Final, Literal, Self
 
 from realta.context.location import caller, caller_location
@@ -14,7 +15,7 @@ from realta.context.scope import activate, deactivate
 from realta.context.seed import RandomState
 from realta.errors import RealizationError, RealtaError
 from realta.graph import Graph, Input, Location, Node, Region, Value, call_text, live_handles
-from realta.ops import Attributes, OpDef, OpKind
+from realta.ops import NO_ATTRS, Attributes, OpDef, OpKind
 from realta.types import TensorType, tensor_type, uint32
 
 __all__ = ["DEFAULT_NODE_BUDGET", "DrawInput", "RecordingContext", "ScalarInput", "TensorHandle"]
@@ -23,6 +24,10 @@ DEFAULT_NODE_BUDGET: Final = 1_000_000
 _UNCOUNTED: Final = frozenset({OpKind.CREATION, OpKind.RANDOM})
 _FOLLOWERS: Final = frozenset({"cast", "transfer"})
 _COMPACT_AT: Final = 1024
+_UNREAD: Final = 4
+"""References to a source that no op reads: the table's, the pair's, the loop's and the call's."""
+_new: Final = object.__new__
+_ref: Final = weakref.ref
 
 
 class ScalarInput(Input):
@@ -117,12 +122,13 @@ class RecordingContext:
         self.pending: list[weakref.ref[Any]] = []
         self.splits: list[str] = []
         self._compact_at = _COMPACT_AT
+        self._caller: CodeType | None = None
         self._recorded = 0
         self._warned = False
         self._depth = 0
         self._owner: int | None = None
         self._tokens: list[Token[RecordingContext | None]] = []
-        self._sources: weakref.WeakValueDictionary[int, Input] = weakref.WeakValueDictionary()
+        self._sources: dict[int, Input] = {}
 
     # -- entering and leaving ---------------------------------------------------------------------
 
@@ -208,6 +214,49 @@ class RecordingContext:
             self._recorded += 1
         return node
 
+    def record_pair(
+        self, op: OpDef, first: Any, second: Any, types: tuple[TensorType, ...], handle: Any
+    ) -> None:
+        """Records a binary op on operands that fit, and makes ``handle`` its result: the hot path.
+
+        The same as `record` and `adopt` with the checks that the caller has made left out.
+        """
+        a = first._value if first._context is self and first._storage is None else None
+        if a is None:
+            a = self.value_of(first)
+        b = second._value if second._context is self and second._storage is None else None
+        if b is None:
+            b = self.value_of(second)
+        a.uses += 1
+        b.uses += 1
+        frame = _getframe(2)
+        code = frame.f_code
+        if code is not self._caller:
+            place = caller()
+            self._caller = code if place is not None and place[0] is code else None
+        else:
+            place = (code, frame.f_lasti)
+        node = _new(Node)
+        node.op = op
+        node.operands = (a, b)
+        node.attrs = NO_ATTRS
+        node.types = types
+        node.type = handle._type = types[0]
+        node.where = place
+        node.region = self.region
+        node.payload = node._outputs = handle._storage = None
+        node.uses = 0
+        handle._value = node
+        handle._context = self
+        node.handles = reference = _ref(handle)
+        self._recorded += 1
+        pending = self.pending
+        pending.append(reference)
+        if len(pending) >= self._compact_at:
+            self._compact()
+        if self.node_budget is not None and self._recorded > self.node_budget:
+            self._over_budget(handle)
+
     def _follows_creation(self, op: OpDef, values: tuple[Value, ...]) -> bool:
         if op.name not in _FOLLOWERS:
             return False
@@ -265,7 +314,13 @@ class RecordingContext:
             if handle is not None and handle._context is self and not handle._settle():
                 kept.append(reference)
         self.pending = kept
+        self._forget_sources()
         self._compact_at = max(_COMPACT_AT, 2 * len(kept))
+
+    def _forget_sources(self) -> None:
+        """Lets go of captured storages that no pending op reads any more."""
+        for key in [k for k, v in self._sources.items() if getrefcount(v) <= _UNREAD]:
+            del self._sources[key]
 
     def live(self) -> list[Any]:
         """Its unrealized tensors that are alive, in the order of recording."""

@@ -63,9 +63,8 @@ def fast_binary(name: str, general: Callable[[Any, Any], Any]) -> Callable[[Any,
                 if not _plain(self._type):
                     return general(self, other)
                 types = traced[self._type] = op.result_types((self._type, self._type), NO_ATTRS)
-            node = context.record(op, (self, other), NO_ATTRS, types)
             result = _new(Tensor)
-            context.adopt(result, node)
+            context.record_pair(op, self, other, types, result)
             return result
         return general(self, other)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-import ml_dtypes
 import numpy as np
 
 from realta.errors import DTypeError
 
+_FROM_ML_DTYPES: Final = frozenset({"bfloat16", "float8_e4m3fn", "float8_e5m2"})
+"""Types that NumPy itself lacks."""
 Kind = Literal["bool", "int", "uint", "float"]
 
 
@@ -32,12 +34,21 @@ class DType:
     itemsize: int
     numpy: np.dtype[Any]
 
-    def __init__(self, name: str, short: str, kind: Kind, numpy: np.dtype[Any]) -> None:
+    def __init__(self, name: str, short: str, kind: Kind, itemsize: int) -> None:
         self.name = name
         self.short = short
         self.kind = kind
-        self.itemsize = numpy.itemsize
-        self.numpy = numpy
+        self.itemsize = itemsize
+        if name not in _FROM_ML_DTYPES:
+            self.numpy = np.dtype(name)
+
+    def __getattr__(self, name: str) -> Any:
+        # Only the NumPy dtype of bfloat16 and float8 is missing, until it is first asked for:
+        # ml_dtypes costs as much to import as a third of NumPy, and few programs need it.
+        if name != "numpy":
+            raise AttributeError(f"'DType' object has no attribute {name!r}")
+        self.numpy = np.dtype(getattr(importlib.import_module("ml_dtypes"), self.name))
+        return self.numpy
 
     @property
     def bits(self) -> int:
@@ -69,25 +80,21 @@ class DType:
         return (as_dtype, (self.name,))
 
 
-def _define(name: str, short: str, kind: Kind, numpy: Any = None) -> DType:
-    return DType(name, short, kind, np.dtype(name if numpy is None else numpy))
-
-
-bool_: Final = _define("bool", "bool", "bool")
-int8: Final = _define("int8", "i8", "int")
-int16: Final = _define("int16", "i16", "int")
-int32: Final = _define("int32", "i32", "int")
-int64: Final = _define("int64", "i64", "int")
-uint8: Final = _define("uint8", "u8", "uint")
-uint16: Final = _define("uint16", "u16", "uint")
-uint32: Final = _define("uint32", "u32", "uint")
-uint64: Final = _define("uint64", "u64", "uint")
-float16: Final = _define("float16", "f16", "float")
-bfloat16: Final = _define("bfloat16", "bf16", "float", ml_dtypes.bfloat16)
-float32: Final = _define("float32", "f32", "float")
-float64: Final = _define("float64", "f64", "float")
-float8_e4m3fn: Final = _define("float8_e4m3fn", "f8e4m3fn", "float", ml_dtypes.float8_e4m3fn)
-float8_e5m2: Final = _define("float8_e5m2", "f8e5m2", "float", ml_dtypes.float8_e5m2)
+bool_: Final = DType("bool", "bool", "bool", 1)
+int8: Final = DType("int8", "i8", "int", 1)
+int16: Final = DType("int16", "i16", "int", 2)
+int32: Final = DType("int32", "i32", "int", 4)
+int64: Final = DType("int64", "i64", "int", 8)
+uint8: Final = DType("uint8", "u8", "uint", 1)
+uint16: Final = DType("uint16", "u16", "uint", 2)
+uint32: Final = DType("uint32", "u32", "uint", 4)
+uint64: Final = DType("uint64", "u64", "uint", 8)
+float16: Final = DType("float16", "f16", "float", 2)
+bfloat16: Final = DType("bfloat16", "bf16", "float", 2)
+float32: Final = DType("float32", "f32", "float", 4)
+float64: Final = DType("float64", "f64", "float", 8)
+float8_e4m3fn: Final = DType("float8_e4m3fn", "f8e4m3fn", "float", 1)
+float8_e5m2: Final = DType("float8_e5m2", "f8e5m2", "float", 1)
 
 DTYPES: Final[tuple[DType, ...]] = (
     bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
@@ -102,7 +109,9 @@ FLOATS: Final[frozenset[DType]] = frozenset(d for d in DTYPES if d.is_float) - S
 NUMERIC: Final[frozenset[DType]] = INTEGERS | FLOATS
 COMPUTABLE: Final[frozenset[DType]] = NUMERIC | {bool_}
 
-_BY_NUMPY: Final[dict[np.dtype[Any], DType]] = {d.numpy: d for d in DTYPES}
+_BY_NUMPY: Final[dict[np.dtype[Any], DType]] = {
+    d.numpy: d for d in DTYPES if d.name not in _FROM_ML_DTYPES
+}
 _BY_PYTHON: Final[Mapping[type, DType]] = {bool: bool_, int: int64}
 
 
@@ -125,7 +134,10 @@ def as_dtype(spec: object) -> DType:
         return float32
     numpy = _numpy_dtype(spec)
     if numpy is not None:
-        found = _BY_NUMPY.get(numpy if numpy.isnative else numpy.newbyteorder("="))
+        native = numpy if numpy.isnative else numpy.newbyteorder("=")
+        found = _BY_NUMPY.get(native)
+        if found is None and native.name in _FROM_ML_DTYPES:
+            found = _BY_NUMPY[native] = BY_NAME[native.name]
         if found is not None:
             return found
         if numpy.kind == "c":
