@@ -185,10 +185,10 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, linear, monkeypatch):
     before = path.read_bytes()
     full = OSError("no space left")
 
-    def replace(self, target):
+    def replace(part, target):
         raise full
 
-    monkeypatch.setattr("pathlib.Path.replace", replace)
+    monkeypatch.setattr("os.replace", replace)
     with pytest.raises(OSError, match="no space left"):
         save_graph(linear, path)
     assert path.read_bytes() == before

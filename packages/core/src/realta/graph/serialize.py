@@ -11,9 +11,8 @@ import json
 import os
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from realta.errors import ParseError, SerializationError
 from realta.graph.graph import Graph
@@ -39,8 +38,7 @@ _OWN: Final = frozenset({_VERSION, _GRAPH, _CHECKSUM, _OPS})
 _FIX: Final = "fetch or save the file again"
 
 
-@dataclass(frozen=True)
-class Container:
+class Container(NamedTuple):
     """What a container holds.
 
     Args:
@@ -49,7 +47,7 @@ class Container:
     """
 
     graph: Graph
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = MappingProxyType({})
 
 
 def large_constants(graph: Graph) -> dict[str, ConstantData]:
@@ -122,13 +120,14 @@ def restore_graph(data: bytes) -> Graph:
 
 def save_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
     """Writes a graph into a container file; an existing file is replaced at once or not at all."""
-    target = Path(path)
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    part = f"{os.fspath(path)}.{os.getpid()}.part"
     try:
-        part.write_bytes(dump_graph(graph))
-        part.replace(target)
+        with open(part, "wb") as file:
+            file.write(dump_graph(graph))
+        os.replace(part, path)
     finally:
-        part.unlink(missing_ok=True)
+        if os.path.exists(part):
+            os.remove(part)
 
 
 def load_graph_file(path: str | os.PathLike[str]) -> Graph:
@@ -138,7 +137,8 @@ def load_graph_file(path: str | os.PathLike[str]) -> Graph:
         SerializationError: as `read_container`; ``where`` begins with the path.
         ParseError: the file is a text that does not parse.
     """
-    data = Path(path).read_bytes()
+    with open(path, "rb") as file:
+        data = file.read()
     if data.lstrip()[:6] == b"graph " or data.lstrip()[:1] == b";":
         return parse(data.decode("utf-8", "replace"), source=os.fspath(path))
     try:

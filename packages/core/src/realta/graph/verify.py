@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from realta.errors import RealtaError, VerificationError
 from realta.graph.builder import call_text
@@ -20,8 +19,7 @@ _CONTEXT: Final = 4
 """Lines that are shown before and after a wrong one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """What is wrong with a graph.
 
     Args:

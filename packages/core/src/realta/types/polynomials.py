@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import inf, isinf
 from typing import Final
@@ -21,7 +20,6 @@ __all__ = ["Atom", "Monomial", "Polynomial", "divide_exactly", "extreme"]
 Interval = tuple[float, float]
 
 
-@dataclass(frozen=True, eq=False)
 class Atom:
     """A factor that a polynomial does not look into: a name, or ``//``, ``%``, ``min``, ``max``.
 
@@ -31,9 +29,10 @@ class Atom:
         text: canonical text; equal atoms have equal texts.
     """
 
-    kind: str
-    args: tuple[Polynomial, ...]
-    text: str
+    def __init__(self, kind: str, args: tuple[Polynomial, ...], text: str) -> None:
+        self.kind = kind
+        self.args = args
+        self.text = text
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Atom) and self.text == other.text
