@@ -1,0 +1,243 @@
+"""Calls: what runs for one group of a plan: a fused kernel, or its ops one by one.
+
+Every call takes the handles of the group's inputs and then of its outputs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from realta.backend import UnsupportedOp
+from realta.fusion import Group
+from realta.graph import Node, Value, call_text
+from realta.ops import OpKind
+
+from realta_numpy.frame import Unframed
+from realta_numpy.kernels import IN_PLACE, Kernel, kernel_of
+from realta_numpy.memory import typed
+from realta_numpy.movement import copy_blocks, moved
+from realta_numpy.program import VIEWS, Program, build_program
+from realta_numpy.source import write_source
+
+__all__ = ["Call", "FusedCall", "OpsCall", "call_of_group", "node_group"]
+
+Array = NDArray[Any]
+
+
+@dataclass(slots=True, eq=False)
+class FusedCall:
+    """A group as one generated kernel.
+
+    Args:
+        program: its code.
+        source: the Python text.
+        kernel: the function: ``kernel(*inputs, *outputs)``.
+    """
+
+    program: Program
+    source: str
+    kernel: Callable[..., None]
+
+    def __call__(self, *handles: Any) -> None:
+        self.kernel(*handles)
+
+    def in_place(self, operand: int, output: int) -> Callable[..., None] | None:
+        """The kernel for an output that is written over an input; None if it reads it afterwards."""
+        program = self.program
+        value = program.group.inputs[operand]
+        wanted = program.frame.outputs[output]
+        made = program.placed[output]
+        steps = program.steps
+        end = next(
+            n for n, s in enumerate(steps)
+            if (s.result is made if made is not None else s.output == output)
+        )  # fmt: skip
+        for n, shown in enumerate(program.operands):
+            if shown is not value:
+                if program.source_of(n) is value:
+                    return None
+                continue
+            if program.frame.operands[n] != wanted:
+                return None
+            reads = [k for k, s in enumerate(steps) for a in s.reads if a.is_operand(n)]
+            if any(k > end for k in reads):
+                return None
+            instruction = steps[end].instruction
+            if end in reads and steps[end].kind == "apply":
+                if instruction is None or not instruction.reuses:
+                    return None
+        return write_source(program, lend_outputs=False).compile()
+
+
+@dataclass(slots=True, eq=False)
+class OpsCall:
+    """A group whose ops run one by one: what does not fuse, and what fits no frame.
+
+    Args:
+        group: what it computes.
+        steps: for each node that is not an index map, what runs it.
+    """
+
+    group: Group
+    steps: Mapping[Node, Kernel]
+
+    def __call__(self, *handles: Any) -> None:
+        group = self.group
+        values: dict[Value, Array] = {}
+        seen: dict[int, Array] = {}
+        outside = [*group.inputs, *group.outputs]
+        arrays = []
+        for value, handle in zip(outside, handles, strict=True):
+            array = seen.get(id(handle))
+            if (
+                array is None
+                or array.shape != value.type.shape
+                or array.dtype != value.type.dtype.numpy
+            ):
+                array = typed(handle, value.type.static_shape, value.type.dtype.numpy)
+                seen[id(handle)] = array
+            arrays.append(array)
+        values.update(zip(group.inputs, arrays, strict=False))
+        results = dict(zip(group.outputs, arrays[len(group.inputs) :], strict=True))
+        for node in group.nodes:
+            self._run(node, values, results)
+        for value, out in results.items():
+            if values[value] is not out:
+                copy_blocks(values[value], out)
+
+    def _run(self, node: Node, values: dict[Value, Array], results: dict[Value, Array]) -> None:
+        if node.op.name in VIEWS:
+            values[node] = moved(node, values[node.operands[0]])
+            return
+        if node.op.name == "constant":
+            values[node] = node.attrs["value"].array
+            return
+        outputs = [
+            results[v] if v in results else np.empty(v.type.static_shape, v.type.dtype.numpy)
+            for v in node.outputs
+        ]
+        self.steps[node]([values[v] for v in node.operands], outputs)
+        values.update(zip(node.outputs, outputs, strict=True))
+
+    def in_place(self, operand: int, output: int) -> Callable[..., None] | None:
+        """This call if its one op may write its result over that operand."""
+        group = self.group
+        node = group.nodes[0]
+        fits = len(group.nodes) == 1 and node.op.name in IN_PLACE
+        if not fits or group.inputs[operand] is not node.operands[0]:
+            return None
+        alone = all(v is not node.operands[0] for v in node.operands[1:])
+        return self if alone and group.outputs[output] is node else None
+
+
+Call = FusedCall | OpsCall
+
+
+def call_of_group(group: Group, name: str) -> list[tuple[Group, Call]]:
+    """What runs a group: one call or several in order, each with the group it computes.
+
+    Raises:
+        UnsupportedOp: an op has neither a kernel nor an instruction.
+    """
+    if group.kind in ("elementwise", "row", "reduce"):
+        try:
+            return [(group, _fused(group, name))]
+        except Unframed:
+            return [(group, _ops(group))]
+    if group.kind == "contraction":
+        return _contraction(group, name)
+    return [(group, _ops(group))]
+
+
+def _fused(group: Group, name: str) -> FusedCall:
+    program = build_program(group)
+    source = write_source(program, name)
+    return FusedCall(program, source.text, source.compile())
+
+
+def _ops(group: Group) -> OpsCall:
+    steps: dict[Node, Kernel] = {}
+    for node in group.nodes:
+        if node.op.name not in VIEWS and node.op.name != "constant":
+            steps[node] = _kernel(node)
+    return OpsCall(group, steps)
+
+
+def _kernel(node: Node) -> Kernel:
+    found = kernel_of(node)
+    if found is not None:
+        return found
+    if node.op.kind is not OpKind.ELEMENTWISE:
+        raise UnsupportedOp(
+            f"the numpy backend has no kernel for {node.op.name}",
+            where=call_text(node.op, [v.type for v in node.operands]),
+        )
+    if not node.type.size:
+        return lambda inputs, outputs: None
+    group = node_group(node)
+    fused = _fused(group, node.op.name)
+    places = [node.operands.index(v) for v in group.inputs]
+
+    def run(inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        # An operand may be a view here; the kernel takes row-major arrays.
+        fused(*[np.ascontiguousarray(inputs[n]) for n in places], *outputs)
+
+    return run
+
+
+def node_group(node: Node) -> Group:
+    """A group of one elementwise node whose operands are all stored."""
+    inputs = tuple(dict.fromkeys(node.operands))
+    return Group(
+        "elementwise", (node,), inputs, (node,), node.region, node.type.shape, (), {node: "full"}
+    )
+
+
+def _contraction(group: Group, name: str) -> list[tuple[Group, Call]]:
+    """The product first, stored, then the work on its result as an elementwise kernel."""
+    product = next(n for n in group.nodes if n.op.kind is OpKind.CONTRACTION)
+    before = _needed(product, group)
+    rest = [n for n in group.nodes if n is not product]
+    if not any(n.op.name not in VIEWS and n.op.name != "constant" for n in rest):
+        return [(group, _ops(group))]
+    first = _part(group, [*before, product], (product,), "single")
+    after = [n for n in rest if n not in set(before) or _is_read(n, rest)]
+    outputs = tuple(v for v in group.outputs if v is not product)
+    second = _part(group, after, outputs, "elementwise")
+    try:
+        epilogue: Call = _fused(second, name)
+    except Unframed:
+        epilogue = _ops(second)
+    return [(first, _ops(first)), (second, epilogue)]
+
+
+def _needed(node: Node, group: Group) -> list[Node]:
+    """The index maps of the group that a node's operands go through, in order."""
+    inside = set(group.nodes)
+    needed: set[Node] = set()
+    stack = [v for v in node.operands if v in inside]
+    while stack:
+        value = stack.pop()
+        assert isinstance(value, Node)  # noqa: S101 - members are nodes
+        needed.add(value)
+        stack.extend(v for v in value.operands if v in inside)
+    return [n for n in group.nodes if n in needed]
+
+
+def _is_read(node: Node, nodes: Sequence[Node]) -> bool:
+    return any(node is v for n in nodes for v in n.operands)
+
+
+def _part(group: Group, nodes: Sequence[Node], outputs: tuple[Value, ...], kind: Any) -> Group:
+    """A part of a group as a group of its own."""
+    inside = set(nodes)
+    inputs = dict.fromkeys(v for n in nodes for v in n.operands if v not in inside)
+    return dataclasses.replace(
+        group, kind=kind, nodes=tuple(nodes), inputs=tuple(inputs), outputs=outputs, axes=(),
+        levels={n: group.levels[n] for n in nodes},
+    )  # fmt: skip

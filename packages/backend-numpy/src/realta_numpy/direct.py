@@ -1,0 +1,133 @@
+"""Direct calls: small graphs as one Python function that makes its own results.
+
+An eager op on a few elements costs what its ufunc costs, so nothing else may be done for it: no pool,
+no typed views, no loop. Whether the operands were what the graph expects is seen by the result: a block
+of bytes, or an array of another shape, gives another dtype or another shape, or raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from realta.graph import Graph
+
+from realta_numpy.calls import Call, FusedCall
+from realta_numpy.quiet import QUIET_STATE, STATE
+
+__all__ = ["direct_call"]
+
+_MOST_BYTES: Final = 1 << 16
+Direct = Callable[..., Any]
+
+
+def direct_call(graph: Graph, calls: Sequence[Call], run: Callable[..., None]) -> Direct | None:
+    """``direct(*handles)`` giving the results as new arrays, a tuple of them if not one; or None.
+
+    Args:
+        graph: a graph with static types.
+        calls: what runs it.
+        run: the executable's ``run(inputs, outputs)``.
+    """
+    nbytes = sum(v.type.nbytes for v in graph.outputs) if graph.outputs else _MOST_BYTES + 1
+    if nbytes > _MOST_BYTES:
+        return None
+    general = _general(graph, run)
+    return _ufunc_call(graph, calls, general) or general
+
+
+def _general(graph: Graph, run: Callable[..., None]) -> Direct:
+    types = [(v.type.static_shape, v.type.dtype.numpy) for v in graph.outputs]
+    empty = np.empty
+    if len(types) == 1:
+        shape, dtype = types[0]
+
+        def one(*handles: Any) -> Any:
+            out = empty(shape, dtype)
+            run(handles, (out,))
+            return out
+
+        return one
+
+    def several(*handles: Any) -> Any:
+        outputs = tuple([empty(shape, dtype) for shape, dtype in types])
+        run(handles, outputs)
+        return outputs
+
+    return several
+
+
+def _ufunc_call(graph: Graph, calls: Sequence[Call], general: Direct) -> Direct | None:
+    """One ufunc over the graph's inputs as they are."""
+    if len(calls) != 1 or not isinstance(calls[0], FusedCall) or len(graph.outputs) != 1:
+        return None
+    program = calls[0].program
+    step = program.steps[0]
+    if len(program.steps) != 1 or step.instruction is None or step.result is None:
+        return None
+    function = step.instruction.function
+    out = graph.outputs[0].type
+    plain = all(v in program.group.inputs and v.type.shape == out.shape for v in program.operands)
+    fits = plain and isinstance(function, np.ufunc) and not program.constants
+    reads = (
+        tuple(graph.inputs.index(program.operands[a.number]) for a in step.reads) if fits else ()
+    )
+    # A result of another dtype than the operands' says nothing about whether they were bytes.
+    same = all(v.type.dtype is out.dtype for v in graph.inputs)
+    if (
+        STATE is None
+        or not fits
+        or not same
+        or not out.shape
+        or reads != tuple(range(len(graph.inputs)))
+    ):
+        return None
+    return _checked(function, out.static_shape, out.dtype.numpy, general)
+
+
+def _checked(
+    function: Any, shape: tuple[int, ...], dtype: np.dtype[Any], general: Direct
+) -> Direct:
+    if dtype.kind in "iub" and function not in (np.floor_divide, np.remainder):
+        return _unguarded(function, shape, dtype, general)
+    begin, end, quiet = STATE.set, STATE.reset, QUIET_STATE
+
+    if function.nin == 1:
+
+        def unary(x: Any) -> Any:
+            token = begin(quiet)
+            try:
+                found = function(x)
+            finally:
+                end(token)
+            return found if found.dtype is dtype and found.shape == shape else general(x)
+
+        return unary
+
+    def binary(x: Any, y: Any) -> Any:
+        token = begin(quiet)
+        try:
+            found = function(x, y)
+        except (ValueError, TypeError):  # shapes or dtypes of bytes
+            return general(x, y)
+        finally:
+            end(token)
+        return found if found.dtype is dtype and found.shape == shape else general(x, y)
+
+    return binary
+
+
+def _unguarded(
+    function: Any, shape: tuple[int, ...], dtype: np.dtype[Any], general: Direct
+) -> Direct:
+    """For functions that never warn."""
+
+    def call(*operands: Any) -> Any:
+        try:
+            found = function(*operands)
+        except (ValueError, TypeError):
+            return general(*operands)
+        return found if found.dtype is dtype and found.shape == shape else general(*operands)
+
+    return call

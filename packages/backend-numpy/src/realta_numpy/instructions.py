@@ -1,0 +1,136 @@
+"""Instructions: for each scalar instruction and dtype, the function that applies it to whole tiles.
+
+The one place that says how this device computes an elementwise op: op by op, fused, eager and compiled
+code all call these functions, so they all give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from realta.graph import Node
+from realta.types import DType, bfloat16, float16, float64
+
+from realta_numpy import float_functions, integer_functions, registers
+
+__all__ = ["Instruction", "elementwise_names", "instruction_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A function on registers, called as ``function(*operands, out=register)``.
+
+    Args:
+        name: identifier of the function in generated source.
+        function: NumPy's ufunc or one of ours.
+        exact: its results on values of a half type are values of that type, so nothing is to be rounded.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    exact: bool = False
+
+    @property
+    def reuses(self) -> bool:
+        """Whether the result may be written over an operand of the same dtype and shape."""
+        return isinstance(self.function, np.ufunc)
+
+
+def _copy(x: Any, out: Any) -> None:
+    np.copyto(out, x)
+
+
+def _select_bool(condition: Any, x: Any, y: Any, out: Any) -> None:
+    np.copyto(out, np.where(condition, x, y))
+
+
+_F = float_functions
+_I = integer_functions
+_EXACT_FLOAT: Final[Mapping[str, Callable[..., Any]]] = {
+    "neg": np.negative, "abs": np.absolute, "sign": np.sign, "floor": np.floor, "ceil": np.ceil,
+    "trunc": np.trunc, "round": np.rint, "maximum": _F.maximum, "minimum": _F.minimum,
+    "copysign": np.copysign, "select": _F.select,
+}  # fmt: skip
+_ROUNDED_FLOAT: Final[Mapping[str, Callable[..., Any]]] = {
+    "sqrt": np.sqrt, "rsqrt": _F.rsqrt, "exp": np.exp, "expm1": np.expm1, "log": _F.log,
+    "log1p": np.log1p, "log2": np.log2, "log10": np.log10, "sin": np.sin, "cos": np.cos,
+    "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh,
+    "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "erf": _F.erf, "add": np.add, "sub": np.subtract, "mul": np.multiply,
+    "div": np.divide, "floor_div": np.floor_divide, "mod": np.remainder, "pow": _F.power,
+    "atan2": np.arctan2, "hypot": np.hypot, "nextafter": np.nextafter, "logaddexp": np.logaddexp,
+}  # fmt: skip
+_FLOAT_TESTS: Final[Mapping[str, Callable[..., Any]]] = {
+    "is_nan": np.isnan, "is_inf": np.isinf, "is_finite": np.isfinite, "signbit": np.signbit,
+}  # fmt: skip
+_COMPARISONS: Final[Mapping[str, Callable[..., Any]]] = {
+    "equal": np.equal, "not_equal": np.not_equal, "less": np.less, "less_equal": np.less_equal,
+    "greater": np.greater, "greater_equal": np.greater_equal,
+}  # fmt: skip
+_INTEGER: Final[Mapping[str, Callable[..., Any]]] = {
+    "neg": np.negative, "abs": np.absolute, "sign": np.sign, "add": np.add, "sub": np.subtract,
+    "mul": np.multiply, "floor_div": np.floor_divide, "mod": np.remainder, "pow": _I.power,
+    "maximum": np.maximum, "minimum": np.minimum, "bitwise_and": np.bitwise_and,
+    "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor, "bitwise_not": np.invert,
+    "shift_left": np.left_shift, "shift_right": _I.shift_right, "select": _F.select,
+    "logical_not": np.logical_not,
+}  # fmt: skip
+_BOOL: Final[Mapping[str, Callable[..., Any]]] = {
+    "add": np.logical_or, "mul": np.logical_and, "maximum": np.logical_or,
+    "minimum": np.logical_and, "bitwise_and": np.logical_and, "bitwise_or": np.logical_or,
+    "bitwise_xor": np.logical_xor, "bitwise_not": np.logical_not, "logical_not": np.logical_not,
+    "select": _select_bool,
+}  # fmt: skip
+
+_TABLES: Final[Mapping[str, Mapping[str, Callable[..., Any]]]] = {
+    "float": {**_ROUNDED_FLOAT, **_EXACT_FLOAT, **_FLOAT_TESTS, **_COMPARISONS},
+    "int": {**_INTEGER, **_COMPARISONS},
+    "uint": {**_INTEGER, **_COMPARISONS},
+    "bool": {**_BOOL, **_COMPARISONS},
+}
+_SPECIAL: Final[Mapping[tuple[str, DType], Callable[..., Any]]] = {
+    ("log", float64): np.log,
+    ("nextafter", float16): _F.nextafter_float16,
+    ("nextafter", bfloat16): _F.nextafter_bfloat16,
+}
+_CONVERSIONS: Final = ("cast", "bitcast")
+
+
+def elementwise_names() -> frozenset[str]:
+    """The scalar instructions there are."""
+    return frozenset(_CONVERSIONS).union(*_TABLES.values())
+
+
+def instruction_of(node: Node) -> Instruction | None:
+    """The instruction of an elementwise node; None if there is none for its dtype."""
+    name = node.op.scalar
+    data = node.operands[1 if name == "select" else 0].type.dtype
+    if name in _CONVERSIONS:
+        target = node.types[0].dtype
+        if name == "bitcast":
+            function: Callable[..., Any] = partial(_bitcast, source=data, target=target)
+            return Instruction(f"bitcast_{data}_{target}", function, exact=True)
+        if data is target:
+            return Instruction("copy", _copy, exact=True)
+        function = partial(_cast, source=data, target=target)
+        return Instruction(f"cast_{data}_{target}", function, exact=True)
+    found = _SPECIAL.get((name, data)) or _TABLES[data.kind].get(name)
+    if found is None:
+        return None
+    exact = name in _EXACT_FLOAT or (name, data) in _SPECIAL
+    if data.kind == "float":
+        return Instruction(f"{name}_{data}" if (name, data) in _SPECIAL else name, found, exact)
+    return Instruction(f"{name}_{data.kind}", found, exact=True)
+
+
+def _cast(x: Any, out: Any, source: DType, target: DType) -> None:
+    registers.cast(x, source, target, out)
+
+
+def _bitcast(x: Any, out: Any, source: DType, target: DType) -> None:
+    bits = registers.narrow(np.ascontiguousarray(x), source).view(target.numpy)
+    np.copyto(out, registers.widen(bits, target))

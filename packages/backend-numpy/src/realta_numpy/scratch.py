@@ -1,0 +1,43 @@
+"""Scratch: the memory a thread's tiles live in, kept from kernel to kernel; and tiles over threads."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from realta_numpy.memory import allocate_block
+from realta_numpy.threads import workers
+
+__all__ = ["share_tiles", "thread_scratch"]
+
+_MOST_KEPT = 64 << 20
+"""Larger scratch is for one kernel with very long rows, and is not kept."""
+_local = threading.local()
+
+
+def thread_scratch(nbytes: int) -> NDArray[Any]:
+    """A block of at least that many bytes that this thread has for the kernel it runs."""
+    block: NDArray[Any] | None = getattr(_local, "block", None)
+    if block is not None and block.nbytes >= nbytes:
+        return block
+    block = allocate_block(nbytes)
+    if nbytes <= _MOST_KEPT:
+        _local.block = block
+    return block
+
+
+def share_tiles(tiles: Callable[[int, int], None], count: int, parallel: bool) -> None:
+    """Runs ``tiles(first, last)`` over a range, a contiguous part for each thread."""
+    pool = workers()
+    shares = min(pool.count, count) if parallel else 1
+    if shares == 1:
+        tiles(0, count)
+        return
+
+    def share(number: int) -> None:
+        tiles(count * number // shares, count * (number + 1) // shares)
+
+    pool.run(share, shares)
