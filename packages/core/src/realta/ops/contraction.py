@@ -149,7 +149,8 @@ def _matmul_rule(x: TensorType, y: TensorType) -> TensorType:
 
 @quiet
 def _matmul(x: Array, y: Array) -> Array:
-    return convert(np.asarray(np.matmul(accumulator(x), accumulator(y))), as_dtype(x.dtype))
+    left, right = (np.ascontiguousarray(accumulator(operand)) for operand in (x, y))
+    return convert(np.asarray(np.matmul(left, right)), as_dtype(x.dtype))
 
 
 def _spread(emit: Emitter, x: Any, batch: Shape) -> Any:

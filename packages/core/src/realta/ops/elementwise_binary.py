@@ -13,7 +13,7 @@ from realta.ops.conversion import Array, in_float64, in_single, quiet
 from realta.ops.opdef import Algebra, define
 from realta.ops.rules import elementwise
 from realta.ops.samples import elementwise_samples
-from realta.types import COMPUTABLE, FLOATS, NUMERIC, DType, as_dtype, bfloat16
+from realta.types import COMPUTABLE, FLOATS, NUMERIC, DType, as_dtype
 
 __all__ = ["maximum", "minimum"]
 
@@ -43,20 +43,6 @@ def _by_kind(for_float: Function, for_integer: Function) -> Function:
         return chosen(x, y)
 
     return reference
-
-
-def _nextafter(x: Array, y: Array) -> Array:
-    if as_dtype(x.dtype) is not bfloat16:
-        return np.nextafter(x, y)
-    # Ordered as sign and magnitude, neighbouring floats are neighbouring integers.
-    wide_x, wide_y = x.astype(np.float32), y.astype(np.float32)
-    bits = x.view(np.int16).astype(np.int32)
-    away = (wide_y > wide_x) == (wide_x > 0)
-    stepped = (bits + np.where(away, 1, -1)).astype(np.int16)
-    smallest = np.where(np.signbit(wide_y), np.int16(-32767), np.int16(1))
-    found = np.where(wide_x == 0, smallest, stepped).astype(np.int16).view(x.dtype)
-    found = np.where(wide_x == wide_y, y, found)
-    return np.where(np.isnan(wide_x), x, np.where(np.isnan(wide_y), y, found))
 
 
 _ZERO: Final[Mapping[str, float]] = {"float": -0.0, "int": 0, "uint": 0, "bool": 0}
@@ -157,7 +143,10 @@ _binary(
     "copysign", in_single(np.copysign), "The magnitude of x with the sign of y.",
     dtypes=FLOATS, algebra=Algebra(idempotent=True),
 )  # fmt: skip
-_binary("nextafter", quiet(_nextafter), "The float next to x in the direction of y.", dtypes=FLOATS)
+_binary(
+    "nextafter", quiet(np.nextafter), "The float next to x in the direction of y.",
+    dtypes=FLOATS,
+)  # fmt: skip
 _binary(
     "logaddexp", in_float64(np.logaddexp), "log(exp(x) + exp(y)) without overflow on the way.",
     dtypes=FLOATS, tolerance="gelu", algebra=Algebra(commutative=True),

@@ -101,8 +101,9 @@ def _format(dtype: DType) -> tuple[int, float]:
 def ulp(expected: Array, dtype: DType) -> Array:
     """The distance of neighbouring numbers of a float dtype at float64 values."""
     mantissa, smallest = _format(dtype)
-    exponent = np.frexp(np.asarray(expected, np.float64))[1]
-    return np.asarray(np.maximum(np.ldexp(1.0, exponent - 1 - mantissa), smallest))
+    value = np.asarray(expected, np.float64)
+    spacing = np.ldexp(1.0, np.frexp(value)[1] - 1 - mantissa)
+    return np.asarray(np.where(value == 0.0, smallest, np.maximum(spacing, smallest)))
 
 
 def allowance(
