@@ -1,4 +1,4 @@
-"""Shared by the tests of passes: short ways to write graphs."""
+"""Shared by the tests of several layers: short ways to write graphs."""
 
 import pytest
 from realta.graph import Builder
