@@ -1,0 +1,113 @@
+"""Levels: what a certificate promises, in order, and what each level requires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from realta.ops import OpDef, all_ops
+from realta.types import FLOATS, DType, as_dtype
+
+from realta_conformance.device import HOST_OPS, Device
+from realta_conformance.graphs import patterns
+
+__all__ = ["LEVELS", "WRITTEN_BY_CORE", "Level", "by_name", "required", "required_dtypes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level.
+
+    Args:
+        name: its name.
+        promise: what it promises, in one sentence.
+        needs: levels that must conform first.
+        kind: ``device`` levels certify a backend; ``integration`` levels test it with core.
+    """
+
+    name: str
+    promise: str
+    needs: tuple[str, ...] = ()
+    kind: Literal["device", "integration"] = "device"
+
+
+LEVELS: Final[tuple[Level, ...]] = (
+    Level("manifest", "What the backend says about itself is complete, consistent and stable."),
+    Level("memory", "Buffers hold what was written to them, alone, until they are freed.", ("manifest",)),
+    Level("core", "Arithmetic, comparisons, casts, reductions and movement give the true result.", ("memory",)),
+    Level("math", "Every elementary function is within its bound, special values included.", ("core",)),
+    Level("linalg", "Contractions are within the bound that their depth allows.", ("core",)),
+    Level("indexing", "Gather, scatter, slices of targets, sorts and selections take the right elements.", ("core",)),
+    Level("random", "Random bits are those of Philox4x32-10, on every device.", ("core",)),
+    Level("fusion", "A graph gives the same bits as its ops one by one, within composed bounds.", ("core",)),
+    Level(
+        "contexts",
+        "Eager, lazy, regions and compiled functions give the same results through the user's API.",
+        ("core",),
+        "integration",
+    ),
+)  # fmt: skip
+
+_BASE: Final = tuple(as_dtype(d) for d in ("bool", "int32", "int64"))
+_NOT_REQUIRED: Final = frozenset({"transfer", "constant"})
+WRITTEN_BY_CORE: Final = frozenset({"constant", "check_bounds", "barrier", "guard"})
+"""Ops that no function of the user's API is: core writes them."""
+
+
+def by_name(name: str) -> Level:
+    """The level of that name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return (
+        next(level for level in LEVELS if level.name == name) if name in _NAMES else _missing(name)
+    )
+
+
+def _missing(name: str) -> Level:
+    raise KeyError(f"there is no level {name!r}; the levels are {', '.join(_NAMES)}")
+
+
+_NAMES: Final = tuple(level.name for level in LEVELS)
+
+
+def required_dtypes(device: Device) -> tuple[DType, ...]:
+    """The dtypes that a device is asked for: the basic ones, and each float type it computes in.
+
+    A device without 64-bit integers says so in ``storage`` and is not asked for them.
+    """
+    declared = device.capabilities
+    adds = declared.ops.get("add", frozenset())
+    base = [d for d in _BASE if d in declared.storage or d.name != "int64"]
+    floats = sorted((FLOATS & adds), key=lambda d: (-d.itemsize, d.name))
+    return (*base, *(floats or [as_dtype("float32")]))
+
+
+def required_ops(level: str, device: Device) -> Iterator[OpDef]:
+    """The primitives that a level asks for; those that core can provide, where they are declared."""
+    for op in all_ops():
+        asked = op.primitive and "." not in op.name and op.name not in _NOT_REQUIRED
+        if op.name in HOST_OPS and op.name not in device.capabilities.ops:
+            continue
+        if op.level == level and asked:
+            yield op
+
+
+def required(level: str, device: Device) -> list[tuple[str, DType]]:
+    """What a level asks of a device, as pairs of an op (or a graph pattern) and a dtype."""
+    wanted = required_dtypes(device)
+    if level == "contexts":
+        found = [p for v in LEVELS if v.kind == "device" for p in required(v.name, device)]
+        graphs = {pattern.id for pattern in patterns()}
+        return [p for p in found if p[0] not in graphs and p[0] not in WRITTEN_BY_CORE]
+    pairs = []
+    for op in required_ops(level, device):
+        dtypes = [d for d in wanted if d in op.dtypes]
+        stored = op.dtypes & device.capabilities.storage
+        pairs += [(op.name, d) for d in dtypes or sorted(stored, key=lambda d: d.name)]
+    for pattern in patterns():
+        if pattern.level == level:
+            pairs += [(pattern.id, d) for d in pattern.dtypes if d in wanted]
+    return pairs
