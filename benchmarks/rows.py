@@ -174,8 +174,9 @@ def growth(settings: Settings) -> Measured:
     The figure is that of the step that grows most. Ten would be exactly linear; the target leaves
     room for caches that the longer chain does not fit, none for n·√n, which gives 32.
     """
-    short, long = str(settings.chain), str(settings.chain * 10)
-    *shorter, longer = processes.probe("growth", short, short, short, long)
+    # No two chains are equally long, or the later ones would find the first one's kernels.
+    lengths = [settings.chain, settings.chain + 2, settings.chain + 4, settings.chain * 10]
+    *shorter, longer = processes.probe("growth", *map(str, lengths))
     figures = {}
     for step, elapsed in longer.items():
         before = statistics.median(run[step] for run in shorter)

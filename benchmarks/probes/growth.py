@@ -2,7 +2,8 @@
 
     python -m benchmarks.probes.growth LENGTH [LENGTH ...]
 
-Prints the seconds of each step for each length in turn, at the default recursion limit.
+Prints the seconds of each step for each length in turn, at the default recursion limit. Give each
+length once: a chain that was run before is not compiled again.
 """
 
 from __future__ import annotations
