@@ -64,7 +64,7 @@ class Launch:
     def failed(cls, error: RealtaError) -> Launch:
         """A launch that is known to have failed."""
         launch = cls()
-        launch.error = error.with_traceback(None)
+        launch.error = raise_again(error)
         return launch
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from realta.errors import UnsupportedOp
 from realta.graph import Location, Node, call_text
@@ -53,10 +53,18 @@ class Placement:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.fallbacks: list[Fallback] = []
+        self._refusals: dict[Any, Refusal | None] = {}
 
     def keeps(self, device: OpenDevice, node: Node) -> bool:
         """Whether a device takes a composite whole."""
-        return refusal(device.session, node) is None
+        return self._refused(device, node) is None
+
+    def _refused(self, device: OpenDevice, node: Node) -> Refusal | None:
+        # Sessions answer by op, types and attributes, so a long graph asks a few questions only.
+        key = (device.name, node.op, node.attrs, node.types, tuple([v.type for v in node.operands]))
+        if key not in self._refusals:
+            self._refusals[key] = refusal(device.session, node)
+        return self._refusals[key]
 
     def __call__(self, node: Node, device: str) -> str:
         """Where a node runs; empty for what core does itself: constants and needless barriers.
@@ -65,7 +73,7 @@ class Placement:
             UnsupportedOp: nobody takes it, or the policy forbids the reference device.
         """
         opened = resolve_device(device)
-        refused = refusal(opened.session, node)
+        refused = self._refused(opened, node)
         if refused is None:
             return device
         if node.op.name in _CORE:
@@ -73,7 +81,7 @@ class Placement:
         if device == REFERENCE:
             raise self._unsupported(node, device, refused)
         reference = resolve_device(REFERENCE)
-        if refusal(reference.session, node) is not None:
+        if self._refused(reference, node) is not None:
             raise self._unsupported(node, device, refused)
         if node.op.name not in _GENERATORS:
             self._note(node, opened, refused)

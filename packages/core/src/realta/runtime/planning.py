@@ -16,7 +16,7 @@ _OP_BY_OP: Final = Rules(joins=frozenset(), views=frozenset(), siblings=False)
 def plan_for(graph: Graph, device: OpenDevice) -> Plan:
     """The plan of a graph in normal form on a device.
 
-    A session that fuses says with which rules in its ``fusion_rules``; one that has none runs op by op.
+    A session that fuses says with which rules in its ``fusion_rules``; one without runs op by op.
 
     Raises:
         FusionError: a region that must be one kernel cannot be.

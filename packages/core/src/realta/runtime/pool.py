@@ -112,21 +112,17 @@ class Pool:
         """
         size = size_class(nbytes)
         with self._lock:
-            self._take_back()
-            kept = self._free.get(size)
-            if kept:
-                handle = kept.pop()
-                self._pooled -= size
-                self._reuses += 1
-                self._count(size)
-                self._remember(handle, size, label)
-                return Block(handle, size, self)
+            block = self._reuse(size, label)
+            if block is not None:
+                return block
             fits = self._reserve(size)
         if not fits:
             # Without the lock: collecting runs finalizers of others.
             gc.collect()
             with self._lock:
-                self._trim()
+                block = self._reuse(size, label)
+                if block is not None:
+                    return block
                 fits = self._reserve(size)
         if not fits:
             raise self.out_of_memory(nbytes, label)
@@ -182,6 +178,18 @@ class Pool:
             self._closed = True
 
     # -- with the lock held -----------------------------------------------------------------------
+
+    def _reuse(self, size: int, label: object) -> Block | None:
+        self._take_back()
+        kept = self._free.get(size)
+        if not kept:
+            return None
+        handle = kept.pop()
+        self._pooled -= size
+        self._reuses += 1
+        self._count(size)
+        self._remember(handle, size, label)
+        return Block(handle, size, self)
 
     def _take_back(self) -> None:
         returned = self._returned
