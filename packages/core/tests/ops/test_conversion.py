@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from realta.ops import convert, ulp
+from realta.ops import convert
+from realta.ops.tolerances import ulp
 from realta.types import (
     DTYPES,
     FLOATS,

@@ -5,7 +5,8 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
-from realta.ops import all_ops, allowance, convert, get_op
+from realta.ops import all_ops, convert, get_op
+from realta.ops.tolerances import allowance
 from realta.types import FLOATS, INTEGERS, as_dtype, bfloat16, float16, float32, float64
 
 NAN, INF = math.nan, math.inf

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from realta.errors import ArgumentError, DeviceError, DTypeError, ShapeError, UnsupportedOp
 from realta.ops import (
-    TOLERANCES,
     Attr,
     Attributes,
     OpKind,
@@ -18,6 +17,7 @@ from realta.ops import (
     undefine,
 )
 from realta.ops.rules import elementwise
+from realta.ops.tolerances import TOLERANCES
 from realta.types import (
     DTYPES,
     FLOATS,

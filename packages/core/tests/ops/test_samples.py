@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from realta.ops import all_ops, allowance, as_arrays
+from realta.ops import all_ops, as_arrays
+from realta.ops.tolerances import allowance
 from realta.types import DTYPES, FLOATS, as_dtype, tensor_type
 
 OPS = [op for op in all_ops() if "." not in op.name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import importlib
 from typing import Any
 
 import numpy as np
@@ -55,9 +55,10 @@ class ConstantData:
     @property
     def digest(self) -> str:
         """Sixteen hexadecimal digits that name the bytes, dtype and shape in printed graphs."""
+        hashlib = importlib.import_module("hashlib")  # few programs print constants
         digest = hashlib.blake2b(self.data, digest_size=8)
         digest.update(f"{self.dtype.short}{list(self.shape)}".encode())
-        return digest.hexdigest()
+        return str(digest.hexdigest())
 
     def __eq__(self, other: object) -> bool:
         if self is other:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import enum
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -68,8 +68,10 @@ Lowering = Callable[..., Any]
 Unit = float | Literal["lowest", "highest"] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Attr:
+_EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Attr(NamedTuple):
     """An attribute of an op.
 
     Args:
@@ -83,8 +85,7 @@ class Attr:
     doc: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Algebra:
+class Algebra(NamedTuple):
     """Algebraic laws that hold bit for bit; canonicalization reads nothing else.
 
     Units and zeros are by dtype kind, since the float unit of + is -0 and × has no float zero
@@ -94,17 +95,16 @@ class Algebra:
     commutative: bool = False
     associative: bool = False
     """Exactly associative (integers, min and max): reductions may be regrouped."""
-    left_unit: Mapping[str, float] = field(default_factory=dict)
-    right_unit: Mapping[str, float] = field(default_factory=dict)
-    zero: Mapping[str, float] = field(default_factory=dict)
+    left_unit: Mapping[str, float] = _EMPTY
+    right_unit: Mapping[str, float] = _EMPTY
+    zero: Mapping[str, float] = _EMPTY
     idempotent: bool = False
     """``f(x, x) = x`` for binary ops, ``f(f(x)) = f(x)`` for unary ones."""
     involution: bool = False
     """``f(f(x)) = x``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """One sample call: operand shapes and attributes; the suite fills in dtypes and values.
 
     Args:
@@ -118,7 +118,7 @@ class Sample:
     """
 
     shapes: tuple[tuple[int, ...], ...]
-    attrs: Mapping[str, Any] = field(default_factory=dict)
+    attrs: Mapping[str, Any] = _EMPTY
     domain: str | tuple[str, ...] = "any"
     dtypes: tuple[DType | None, ...] = ()
     note: str = ""
@@ -128,9 +128,15 @@ class Sample:
         return {name: v(dtype) if callable(v) else v for name, v in self.attrs.items()}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class OpDef:
-    """All that is known about an op. Compared by identity; make one with `define`."""
+    """All that is known about an op. Compared by identity; made by `define`, never changed."""
+
+    # Written out: a dataclass of this size takes longer to make than most modules to import.
+    __slots__ = (
+        "_memo", "algebra", "attrs", "data_operand", "doc", "dtypes", "kind", "level", "lowering",
+        "name", "operands", "reference", "results", "rule", "samples", "scalar", "since",
+        "tolerance", "variadic", "widen",
+    )  # fmt: skip
 
     name: str
     operands: tuple[str, ...]
@@ -161,8 +167,15 @@ class OpDef:
     """The scalar instruction a primitive elementwise op is; for reductions and scans the combining
     instruction (``add mul max min logical_and logical_or argmax argmin``)."""
     results: int
-    differentiable: bool = False
-    _memo: dict[Any, tuple[TensorType, ...]] = field(default_factory=dict, repr=False)
+    _memo: dict[Any, tuple[TensorType, ...]]
+
+    def __init__(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            setattr(self, name, value)
+        self._memo = {}
+
+    def __repr__(self) -> str:
+        return f"<op {self.signature()}>"
 
     @property
     def primitive(self) -> bool:
@@ -374,6 +387,7 @@ def get_op(name: str) -> OpDef:
     """
     op = _OPS.get(name)
     if op is None:
+        difflib = importlib.import_module("difflib")  # not worth its import time before
         near = difflib.get_close_matches(name, _OPS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "see `realta ops` for the list"
         raise UnsupportedOp(f"there is no op named {name!r}", fix=hint)
