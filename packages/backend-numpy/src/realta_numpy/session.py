@@ -66,7 +66,13 @@ class _Ops(Mapping[str, frozenset[DType]]):
 
 
 class NumpySession:
-    """One opened device. Everything is done when its call is back, and any thread may call."""
+    """One opened device. Everything is done when its call is back, and any thread may call.
+
+    Attributes:
+        fusion_rules: the rules by which `compile` plans kernels; `explain` plans by them too.
+    """
+
+    fusion_rules: Final = RULES
 
     def __init__(self) -> None:
         self.capabilities = Capabilities(
@@ -128,7 +134,7 @@ class NumpySession:
             UnsupportedOp: an op has no kernel.
             FusionError: a region that must be one kernel cannot be.
         """
-        return NumpyExecutable(plan(graph, LIMITS, rules=RULES), options, self._temporaries)
+        return NumpyExecutable(plan(graph, LIMITS, rules=self.fusion_rules), options, self._temporaries)
 
     def wait(self, handle: Handle | None = None) -> None:
         """Everything is done."""
