@@ -6,6 +6,7 @@ Each specification here is a function in the plugin's module or object, marked w
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -70,6 +71,7 @@ class PluginHost:
         self.manager.add_hookspecs(HookSpecs)
         self.manager.register(_Innermost(), "realta.core")
         self._bridged: set[str] = set()
+        self._again = 0
 
     def add(self, plugin: object, name: str) -> None:
         """Registers a loaded plugin and connects its wrappers, passes and ops.
@@ -79,6 +81,12 @@ class PluginHost:
         """
         if self.manager.is_registered(plugin):
             return
+        if self.manager.has_plugin(name):
+            # An earlier version of the same one; pluggy keeps the name of what it refused, too.
+            with contextlib.suppress(AssertionError):
+                self.manager.unregister(name=name)
+            self._again += 1
+            name = f"{name}:{self._again}"
         self.manager.register(plugin, name)
         found = self._implemented(plugin)
         if "realta_compile" in found and "realta_compile" not in self._bridged:

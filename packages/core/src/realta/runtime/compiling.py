@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
+from realta import passes
 from realta.errors import CompilationError, RealtaError
 from realta.graph import Graph, Node, Value, graph_key, node_of
-from realta.passes import detach, normalize
 from realta.runtime.contract import Executable, Options
 from realta.runtime.cut import Cut, Move, Place, Segment, cut
 from realta.runtime.device import OpenDevice, resolve_device
@@ -54,7 +54,9 @@ def program_for(
         UnsupportedOp, CompilationError, FusionError: see `compile_program`.
     """
     home = graph_device(graph) if device is None else device
-    key = (graph_key(graph), options.numerics, fallback_policy())
+    # The structure names ops; one that was defined anew under an old name is another op.
+    ops = frozenset([node.op for node in graph.nodes])
+    key = (graph_key(graph), ops, options.numerics, fallback_policy())
     found = home.programs.find(key)
     if found is not None:
         return found
@@ -110,7 +112,7 @@ def _normalized(graph: Graph, device: OpenDevice, options: Options, placement: P
 
     for step in extra_passes:
         graph = step.run(graph)
-    return normalize(graph, keeps=keeps, evaluate=_evaluate, numerics=options.numerics)
+    return passes.normalize(graph, keeps=keeps, evaluate=_evaluate, numerics=options.numerics)
 
 
 def _evaluate(node: Node, arrays: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -122,7 +124,7 @@ def _evaluate(node: Node, arrays: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 def _compile(graph: Graph, device: OpenDevice, options: Options) -> Program:
-    source = detach(graph)
+    source = passes.detach(graph)
     checks = []
     for ordinal, node in enumerate(source.nodes):
         node.where = Origin.of(graph.nodes[ordinal], ordinal)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from realta.errors import DeviceError, RealtaError
-from realta.passes import Pass
 from realta.runtime.cache import ExecutableCache
 from realta.runtime.contract import Backend, Capabilities, DeviceInfo, Session
 from realta.runtime.hooks import extra_passes
@@ -21,6 +20,8 @@ from realta.types import TensorType, as_dtype, tensor_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from realta.passes import Pass
 
 __all__ = [
     "OpenDevice", "add_pass", "memory_limit", "memory_stats", "open_devices", "resolve_device",

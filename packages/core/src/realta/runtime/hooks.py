@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from realta.graph import Graph
-from realta.passes import Pass
 from realta.runtime.contract import KernelReport, Options
+
+if TYPE_CHECKING:
+    from realta.passes import Pass
 
 __all__ = [
     "CompileEvent", "ExecuteEvent", "Wrapper", "add_compile_wrapper", "add_execute_wrapper",

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from realta.fusion import Plan, Rules, plan
+from realta import fusion
 from realta.graph import Graph
 from realta.runtime.device import OpenDevice
 
 __all__ = ["plan_for"]
 
-_OP_BY_OP: Final = Rules(joins=frozenset(), views=frozenset(), siblings=False)
 
-
-def plan_for(graph: Graph, device: OpenDevice) -> Plan:
+def plan_for(graph: Graph, device: OpenDevice) -> fusion.Plan:
     """The plan of a graph in normal form on a device.
 
     A session that fuses says with which rules in its ``fusion_rules``; one without runs op by op.
@@ -21,5 +17,7 @@ def plan_for(graph: Graph, device: OpenDevice) -> Plan:
     Raises:
         FusionError: a region that must be one kernel cannot be.
     """
-    rules = getattr(device.session, "fusion_rules", _OP_BY_OP)
-    return plan(graph, device.capabilities.limits, rules=rules)
+    rules = getattr(device.session, "fusion_rules", None)
+    if rules is None:
+        rules = fusion.Rules(joins=frozenset(), views=frozenset(), siblings=False)
+    return fusion.plan(graph, device.capabilities.limits, rules=rules)
