@@ -1,8 +1,8 @@
 """Allocation: which register or output tile holds each result of a program.
 
 A result whose operand ends there is written over it where the instruction allows that. Tiles of
-outputs serve as registers until their own value is computed: they are written anyway, so they cost no
-further room in the cache.
+outputs serve as registers until their own value is computed: they are written anyway, so they
+cost no further room in the cache.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from realta_numpy.program import Program, Result, Span, Step
 
-__all__ = ["Allocation", "Place", "Register", "allocate"]
+__all__ = ["Allocation", "Register", "allocate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,6 @@ class Register:
     name: str
     dtype: np.dtype[Any]
     span: Span
-
-
-Place = Register
 
 
 @dataclass(slots=True)
@@ -62,7 +59,7 @@ class _Allocator:
         """Results that are computed in an output."""
         self.until: dict[str, int] = {}
         """Outputs that may still hold something else, and the step that computes them."""
-        self.borrowed: dict[str, int] = {}
+        self.borrowed: set[str] = set()
         self._outputs(outputs, lend_outputs)
 
     def _outputs(self, outputs: list[str], lend_outputs: bool) -> None:
@@ -85,7 +82,7 @@ class _Allocator:
                     dying.append(name)  # computed and never read
                 dying = [d for d in dying if d != name or step.result.last < n]
             for name in dying:
-                self._release(name, n)
+                self._release(name)
         return self.allocation
 
     def _dying(self, n: int, step: Step) -> list[str]:
@@ -103,16 +100,16 @@ class _Allocator:
         kind = (result.register, result.span)
         if step.instruction is not None and step.instruction.reuses:
             for name in dying:
-                if self.kind[name] == kind and self._lendable(name, result, step, n):
+                if self.kind[name] == kind and self._lendable(name, result):
                     return name
         for name in self.until:
-            if name not in self.borrowed and self.kind[name] == kind:
-                if self._lendable(name, result, step, n):
-                    self.borrowed[name] = n
-                    return name
+            unused = name not in self.borrowed and self.kind[name] == kind
+            if unused and self._lendable(name, result):
+                self.borrowed.add(name)
+                return name
         return self._take(kind)
 
-    def _lendable(self, name: str, result: Result, step: Step, n: int) -> bool:
+    def _lendable(self, name: str, result: Result) -> bool:
         """Whether an output's tile is free long enough; registers always are."""
         until = self.until.get(name)
         if until is None:
@@ -132,9 +129,9 @@ class _Allocator:
         self.kind[register.name] = kind
         return register.name
 
-    def _release(self, name: str, n: int) -> None:
+    def _release(self, name: str) -> None:
         if name in self.borrowed:
-            del self.borrowed[name]
+            self.borrowed.remove(name)
         elif name.startswith("r"):
             self.free.setdefault(self.kind[name], []).append(name)
 
@@ -145,7 +142,8 @@ def allocate(program: Program, outputs: list[str], *, lend_outputs: bool = True)
     Args:
         program: the code.
         outputs: names of the output tiles.
-        lend_outputs: whether output tiles may hold other results first; not where an output is written
+        lend_outputs: whether output tiles may hold other results first; not where an output is
+        written
             over an input.
     """
     return _Allocator(program, outputs, lend_outputs).run()

@@ -16,7 +16,7 @@ __all__ = ["OneThread", "one_thread"]
 
 
 class OneThread:
-    """A context in which BLAS has one thread; may be nested, and entered by several threads at once."""
+    """A context in which BLAS has one thread; nests, and several threads may enter it at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from realta.ops import OpKind
 
 from realta_numpy.frame import Unframed
 from realta_numpy.kernels import IN_PLACE, Kernel, kernel_of
+from realta_numpy.loops import TILE
 from realta_numpy.memory import typed
 from realta_numpy.movement import copy_blocks, moved
 from realta_numpy.program import VIEWS, Program, build_program
@@ -47,7 +49,7 @@ class FusedCall:
         self.kernel(*handles)
 
     def in_place(self, operand: int, output: int) -> Callable[..., None] | None:
-        """The kernel for an output that is written over an input; None if it reads it afterwards."""
+        """The kernel that writes an output over an input; None if it would still read that."""
         program = self.program
         value = program.group.inputs[operand]
         wanted = program.frame.outputs[output]
@@ -68,9 +70,8 @@ class FusedCall:
             if any(k > end for k in reads):
                 return None
             instruction = steps[end].instruction
-            if end in reads and steps[end].kind == "apply":
-                if instruction is None or not instruction.reuses:
-                    return None
+            if end in reads and instruction is not None and not instruction.reuses:
+                return None
         return write_source(program, lend_outputs=False).compile()
 
 
@@ -144,11 +145,10 @@ def call_of_group(group: Group, name: str) -> list[tuple[Group, Call]]:
     Raises:
         UnsupportedOp: an op has neither a kernel nor an instruction.
     """
+    if group.kind == "reduce" and _row_length(group) > TILE:
+        return _long_rows(group, name)
     if group.kind in ("elementwise", "row", "reduce"):
-        try:
-            return [(group, _fused(group, name))]
-        except Unframed:
-            return [(group, _ops(group))]
+        return [(group, _fused_or_ops(group, name))]
     if group.kind == "contraction":
         return _contraction(group, name)
     return [(group, _ops(group))]
@@ -198,6 +198,58 @@ def node_group(node: Node) -> Group:
     )
 
 
+def _row_length(group: Group) -> int:
+    return prod(d for n, d in enumerate(group.shape) if n in group.axes and isinstance(d, int))
+
+
+def _long_rows(group: Group, name: str) -> list[tuple[Group, Call]]:
+    """Rows too long for a tile: the work on elements first, stored, then reductions, then the rest.
+
+    A reduction of a whole array is cut along the row as well, so a single row uses all threads.
+    """
+    maps = [n for n in group.nodes if n.op.name in VIEWS or n.op.name == "constant"]
+    work = [n for n in group.nodes if n not in set(maps) and n.op.kind is not OpKind.REDUCE]
+    full = [n for n in work if group.levels[n] == "full"]
+    reductions = [n for n in group.nodes if n.op.kind is OpKind.REDUCE]
+    rows = [n for n in work if group.levels[n] == "row"]
+    calls: list[tuple[Group, Call]] = []
+    for nodes, kind in ((full, "elementwise"), (reductions, "single"), (rows, "reduce")):
+        if not nodes:
+            continue
+        others = [n for n in group.nodes if n not in set(nodes) and n not in set(maps)]
+        read = {m for n in nodes for m in _needed(n, group) if m in set(maps)}
+        members = [n for n in group.nodes if n in set(nodes) or n in read]
+        outputs = _stored(nodes, others, group)
+        part = _part(group, members, outputs, kind)
+        if kind == "reduce":
+            shape = tuple(1 if n in group.axes else d for n, d in enumerate(group.shape))
+            part = dataclasses.replace(part, shape=shape, axes=group.axes)
+        calls.append((part, _fused_or_ops(part, name)))
+    return calls
+
+
+def _stored(nodes: Sequence[Node], others: Sequence[Node], group: Group) -> tuple[Value, ...]:
+    """Those of some members, or of index maps over them, that other members or the graph read."""
+    made = set(nodes)
+    found = [v for v in group.outputs if group.source(v) in made]
+    for node in others:
+        for value in node.operands:
+            while isinstance(value, Node) and value.op.name in VIEWS and value in group.levels:
+                value = value.operands[0]
+            if value in made:
+                found.append(value)
+    return tuple(dict.fromkeys(found))
+
+
+def _fused_or_ops(group: Group, name: str) -> Call:
+    if group.kind == "single":
+        return _ops(group)
+    try:
+        return _fused(group, name)
+    except Unframed:
+        return _ops(group)
+
+
 def _contraction(group: Group, name: str) -> list[tuple[Group, Call]]:
     """The product first, stored, then the work on its result as an elementwise kernel."""
     product = next(n for n in group.nodes if n.op.kind is OpKind.CONTRACTION)
@@ -209,11 +261,7 @@ def _contraction(group: Group, name: str) -> list[tuple[Group, Call]]:
     after = [n for n in rest if n not in set(before) or _is_read(n, rest)]
     outputs = tuple(v for v in group.outputs if v is not product)
     second = _part(group, after, outputs, "elementwise")
-    try:
-        epilogue: Call = _fused(second, name)
-    except Unframed:
-        epilogue = _ops(second)
-    return [(first, _ops(first)), (second, epilogue)]
+    return [(first, _ops(first)), (second, _fused_or_ops(second, name))]
 
 
 def _needed(node: Node, group: Group) -> list[Node]:

@@ -7,6 +7,7 @@ unless the product has, and operands with one row or column are brought to row-m
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any, Final
 
 import numpy as np
@@ -109,7 +110,7 @@ def _dense(x: Array) -> Array:
 
 
 def tiles(m: int, k: int, n: int) -> list[tuple[slice, slice]]:
-    """The tiles of an (m, k) by (k, n) product: rows of the result, or columns if those are more."""
+    """The tiles of an (m, k) by (k, n) product: rows of the result, or columns if more."""
     count = min(_MOST_TILES, max(1, m * n * k // _TILE_WORK))
     whole = slice(None)
     if m >= n:
@@ -118,8 +119,8 @@ def tiles(m: int, k: int, n: int) -> list[tuple[slice, slice]]:
 
 
 def _cut(extent: int, count: int) -> list[slice]:
-    """At most ``count`` pieces of a multiple of 16 each, the last one longer rather than a single."""
-    step = max(32, -(-(-(-extent // count)) // 16) * 16)
+    """At most ``count`` pieces, multiples of 16; the last is longer rather than a single."""
+    step = max(32, ceil(extent / count / 16) * 16)
     starts = list(range(0, extent, step))
     if len(starts) > 1 and extent - starts[-1] < 2:
         starts.pop()

@@ -1,8 +1,9 @@
 """Direct calls: small graphs as one Python function that makes its own results.
 
-An eager op on a few elements costs what its ufunc costs, so nothing else may be done for it: no pool,
-no typed views, no loop. Whether the operands were what the graph expects is seen by the result: a block
-of bytes, or an array of another shape, gives another dtype or another shape, or raises.
+An eager op on a few elements costs what its ufunc costs, so nothing else may be done for it: no
+pool, no typed views, no loop. Whether the operands were what the graph expects is seen by the
+result: a block of bytes, or an array of another shape, gives another dtype or another shape, or
+raises.
 """
 
 from __future__ import annotations

@@ -61,7 +61,9 @@ class NumpyExecutable:
         direct: for small results: ``direct(*handles)`` makes its own outputs; else None.
     """
 
-    reentrant = True
+    reentrant: bool = True
+    temporary_bytes: int
+    kernels: Sequence[KernelReport]
 
     def __init__(self, plan: Plan, options: Options, temporaries: Temporaries) -> None:
         graph = plan.graph
@@ -187,7 +189,7 @@ class NumpyExecutable:
     def _in_place(
         self, slots: list[Any], outputs: Sequence[Handle], donated: frozenset[int]
     ) -> dict[int, Callable[..., None]]:
-        """Calls that write an output over a donated input; where that is not safe, copies the input."""
+        """Calls that write an output over a donated input; copies the input if that is unsafe."""
         calls: dict[int, Callable[..., None]] = {}
         for number in donated:
             for output, handle in enumerate(outputs):

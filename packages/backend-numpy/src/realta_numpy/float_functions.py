@@ -1,4 +1,4 @@
-"""Float functions: what NumPy has no ufunc for, or one that misses the bounds or depends on the layout.
+"""Float functions: what NumPy lacks, or has out of bounds or dependent on the layout.
 
 Every function takes arrays that broadcast to ``out`` and writes all of it; ``out`` shares no memory
 with an operand.
@@ -12,6 +12,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from realta_numpy.scratch import borrowed
+
 __all__ = [
     "erf", "log", "maximum", "minimum", "nextafter_bfloat16", "nextafter_float16", "power", "rsqrt",
     "select",
@@ -20,6 +22,8 @@ __all__ = [
 Array = NDArray[Any]
 _ZERO: Final = {t: np.array(0, t) for t in (np.dtype(np.float32), np.dtype(np.float64))}
 _ONE: Final = {t: np.array(1, t) for t in _ZERO}
+_INFINITY: Final = {t: np.array(np.inf, t) for t in _ZERO}
+_clip: Final = np._core.umath.clip  # type: ignore[attr-defined]  # np.clip without its checks
 _LN2: Final = np.array(np.log(2.0), np.float32)
 _SMALL: Final = 4096
 """Up to this many elements calls cost more than elements do."""
@@ -27,21 +31,31 @@ _SMALL: Final = 4096
 
 def maximum(x: Array, y: Array, out: Array) -> None:
     """The larger operand; NaN if either is; 0 over -0, which NumPy leaves to chance."""
-    np.maximum(x, y, out=out)
-    if y.ndim == 0 and y != 0:
-        return
-    if y.ndim == 0 and not np.signbit(y):
-        np.add(out, _ZERO[out.dtype], out=out)  # -0 + 0 is 0, anything else stays
-    elif not out.all():
+    if x.ndim == 0:
+        x, y = y, x
+    if y.ndim == 0 and np.isfinite(y):
+        _clip(x, y, _INFINITY[out.dtype], out=out)  # half the price of a maximum with a scalar
+        if y == 0 and not np.signbit(y):
+            np.add(out, _ZERO[out.dtype], out=out)  # -0 + 0 is 0, anything else stays
+        if y != 0 or not np.signbit(y):
+            return
+    else:
+        np.maximum(x, y, out=out)
+    if not out.all():
         # Of two zeros the sum is the larger one.
         np.add(x, y, out=out, where=(x == 0) & (y == 0))
 
 
 def minimum(x: Array, y: Array, out: Array) -> None:
     """The smaller operand; NaN if either is; -0 under 0."""
-    np.minimum(x, y, out=out)
-    if y.ndim == 0 and y != 0:
-        return
+    if x.ndim == 0:
+        x, y = y, x
+    if y.ndim == 0 and np.isfinite(y):
+        _clip(x, np.negative(_INFINITY[out.dtype]), y, out=out)
+        if y != 0:
+            return
+    else:
+        np.minimum(x, y, out=out)
     if not out.all():
         both = (x == 0) & (y == 0)
         np.copyto(out, np.negative(np.add(np.negative(x), np.negative(y))), where=both)
@@ -62,28 +76,28 @@ def log(x: Array, out: Array) -> None:
 def power(x: Array, y: Array, out: Array) -> None:
     """X to the power of y.
 
-    For an exponent that does not vary along the loop (2, 0.5, -1) NumPy takes a short cut with other
-    bits, so both operands are spread out first.
+    For an exponent that does not vary along the loop (2, 0.5, -1) NumPy takes a short cut with
+    other bits, so both operands are spread out first.
     """
     shape = out.shape or (1,)
-    np.power(_spread(x, shape), _spread(y, shape), out=out.reshape(shape))
+    np.power(_spread(0, x, shape), _spread(1, y, shape), out=out.reshape(shape))
 
 
-def _spread(x: Array, shape: tuple[int, ...]) -> Array:
+def _spread(slot: int, x: Array, shape: tuple[int, ...]) -> Array:
     if x.shape == shape and x.flags.c_contiguous:
         return x
-    full = np.empty(shape, x.dtype)
+    full = borrowed(slot, shape, x.dtype)
     np.copyto(full, x)
     return full
 
 
 def select(condition: Array, x: Array, y: Array, out: Array) -> None:
-    """X where the condition holds, else y, by bits: `numpy.where` costs ten times that on mixed masks."""
+    """Takes x where the condition holds, else y: by bits, since `numpy.where` branches."""
     if out.size <= _SMALL:
         np.copyto(out, np.where(condition, x, y))
         return
     integer = np.dtype(f"i{out.itemsize}")
-    mask = np.empty(out.shape, integer)
+    mask = borrowed(0, out.shape, integer)
     np.copyto(mask, condition)
     np.negative(mask, out=mask)
     bits, other = out.view(integer), y.view(integer)
@@ -138,21 +152,24 @@ _ERF_ONE: Final = {"f": 4.2, "d": 6.2}
 def erf(x: Array, out: Array) -> None:
     """The error function, within 2.5 ulp in float32 and 1.5 in float64."""
     kind, real = out.dtype.char, out.dtype.type
-    magnitude = np.abs(x)
-    near = _polynomial(_ERF_NEAR[kind], np.multiply(x, x))
+    near, far, work, bounded = (borrowed(n, x.shape, x.dtype) for n in range(1, 5))
+    _polynomial(_ERF_NEAR[kind], np.multiply(x, x, out=work), near)
     np.multiply(near, x, out=near)
-    bounded = np.minimum(magnitude, real(_ERF_ONE[kind]))
-    far = _polynomial(_ERF_FAR[kind], (bounded - real(2.5)) / (bounded + real(2.5)))
-    np.multiply(far, np.exp(-bounded * bounded), out=far)
+    np.minimum(np.abs(x, out=bounded), real(_ERF_ONE[kind]), out=bounded)
+    half = real(2.5)
+    np.divide(np.subtract(bounded, half, out=work), np.add(bounded, half, out=far), out=work)
+    _polynomial(_ERF_FAR[kind], work, far)
+    np.multiply(np.negative(bounded, out=work), bounded, out=work)
+    np.multiply(far, np.exp(work, out=work), out=far)
     np.subtract(_ONE[out.dtype], far, out=far)
     np.copysign(far, x, out=far)
-    select(magnitude < 1, near, far, out)
+    select(np.less(bounded, real(1)), near, far, out)
 
 
-def _polynomial(coefficients: Sequence[float], x: Array) -> Array:
+def _polynomial(coefficients: Sequence[float], x: Array, out: Array) -> None:
+    """Horner's rule, each step rounded."""
     real = x.dtype.type
-    total = np.full(x.shape, real(coefficients[-1]))
+    out[...] = real(coefficients[-1])
     for coefficient in coefficients[-2::-1]:
-        np.multiply(total, x, out=total)
-        np.add(total, real(coefficient), out=total)
-    return total
+        np.multiply(out, x, out=out)
+        np.add(out, real(coefficient), out=out)

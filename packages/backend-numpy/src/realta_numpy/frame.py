@@ -1,8 +1,8 @@
-"""Frame: the loops of a kernel with as few axes as its operands allow, and where each operand lies in it.
+"""Frame: the loops of a kernel, as few as possible, and where each operand lies in them.
 
-All values of a kernel live in one frame: the axes of the group's shape without those of extent 1, with
-neighbours merged where every operand lies in memory as if they were one. Along an axis a value has
-either the frame's extent or 1.
+All values of a kernel live in one frame: the axes of the group's shape without those of extent 1,
+with neighbours merged where every operand lies in memory as if they were one. Along an axis a
+value has either the frame's extent or 1.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Operand:
         extents: per axis the frame's extent, or 1 where the operand does not vary.
         strides: bytes per axis, 0 where it does not vary.
         offset: bytes from the handle's start to the first element.
-        copied: whether the chain of index maps cannot be a view; then it is stored first, in row-major
+        copied: whether the chain of index maps cannot be a view; then it is stored first, in
+        row-major
             order, and strides refer to that copy.
     """
 
@@ -115,7 +116,7 @@ def build_frame(group: Group, operands: Sequence[Value], outputs: Sequence[Value
     Raises:
         Unframed: an operand does not lie in these loops.
     """
-    shape = tuple(int(d) for d in group.shape)  # type: ignore[call-overload]
+    shape = tuple(d for d in group.shape if isinstance(d, int))
     rows = tuple(1 if n in group.axes else d for n, d in enumerate(shape))
     read = [_operand(v, group, shape, rows) for v in operands]
     written = [_output(v, group, shape, rows) for v in outputs]

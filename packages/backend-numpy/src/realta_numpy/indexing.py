@@ -59,7 +59,7 @@ def scatter(
         places = places.clip(0, extent - 1)
     if not places.size or not out.size:
         return
-    where = (slice(None),) * axis + (places,)
+    where: Any = (*(slice(None),) * axis, places)
     if reduce == "set":
         _set_last(out, places, lines, axis)
     elif reduce in ("max", "min") and out.dtype.kind == "f":
@@ -75,8 +75,7 @@ def _set_last(out: Array, places: Array, lines: Array, axis: int) -> None:
     last = np.full(out.shape[axis], -1)
     np.maximum.at(last, places, np.arange(places.size))
     chosen = np.flatnonzero(last >= 0)
-    where = (slice(None),) * axis
-    out[(*where, chosen)] = lines[(*where, last[chosen])]
+    np.moveaxis(out, axis, 0)[chosen] = np.moveaxis(lines, axis, 0)[last[chosen]]
 
 
 def check_bounds(indices: Array, extent: int, axis: int, node: int, out: Array) -> None:

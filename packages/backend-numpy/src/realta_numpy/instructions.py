@@ -1,7 +1,7 @@
 """Instructions: for each scalar instruction and dtype, the function that applies it to whole tiles.
 
-The one place that says how this device computes an elementwise op: op by op, fused, eager and compiled
-code all call these functions, so they all give the same bits.
+The one place that says how this device computes an elementwise op: op by op, fused, eager and
+compiled code all call these functions, so they all give the same bits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Instruction:
     Args:
         name: identifier of the function in generated source.
         function: NumPy's ufunc or one of ours.
-        exact: its results on values of a half type are values of that type, so nothing is to be rounded.
+        exact: its results on values of a half type are values of that type, so nothing is to be
+        rounded.
     """
 
     name: str

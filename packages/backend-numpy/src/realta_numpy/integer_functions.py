@@ -1,7 +1,7 @@
 """Integer functions: division, power and shifts that have no bad operands.
 
-Results wrap. Division and modulo by zero give 0, which is what NumPy's own give with warnings off; so
-do shifts by the width or more, or -1 for a negative number shifted right that far.
+Results wrap. Division and modulo by zero give 0, which is what NumPy's own give with warnings
+off; so do shifts by the width or more, or -1 for a negative number shifted right that far.
 """
 
 from __future__ import annotations

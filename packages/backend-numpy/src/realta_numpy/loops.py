@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Final
 
 from realta_numpy.frame import Frame
 
-__all__ = ["Loop", "Loops", "choose_loops"]
+__all__ = ["TILE", "Loop", "Loops", "choose_loops"]
 
-TILE = 1 << 17
+TILE: Final = 1 << 17
 """Elements of a tile. NumPy takes the interpreter's lock again for every call, so smaller tiles are
 slower on two threads than on one."""
 

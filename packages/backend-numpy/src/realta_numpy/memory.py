@@ -1,12 +1,14 @@
 """Memory: aligned blocks of host memory, and typed views on handles.
 
 A handle of this backend is any C-contiguous array whose first bytes are the elements of a tensor in
-row-major order: a block of bytes from `allocate_block`, or an array of the tensor's own dtype and shape.
+row-major order: a block of bytes from `allocate_block`, or an array of the tensor's own dtype and
+shape.
 """
 
 from __future__ import annotations
 
 import mmap
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -18,8 +20,8 @@ __all__ = ["ALIGNMENT", "allocate_block", "as_bytes", "typed"]
 ALIGNMENT: Final = 64
 HUGE_PAGE: Final = 2 << 20
 _MAPPED_FROM: Final = 4 << 20
-"""Blocks from this size on are mapped with huge pages: first touching 4 KiB pages costs several times
-the computation on large elementwise work."""
+"""Blocks from this size on are mapped with huge pages: first touching small pages costs several
+times the computation on large elementwise work."""
 _BYTE: Final = np.dtype(np.uint8)
 
 
@@ -41,10 +43,8 @@ def allocate_block(nbytes: int) -> NDArray[np.uint8]:
             fix="free tensors, use smaller ones or a smaller dtype",
         ) from error
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        try:
+        with suppress(OSError):  # a kernel without them serves small pages: slower, but right
             mapped.madvise(mmap.MADV_HUGEPAGE)
-        except OSError:  # a kernel without them serves small pages, which are slower but right
-            pass
     return _aligned(np.frombuffer(mapped, _BYTE), nbytes, HUGE_PAGE)
 
 

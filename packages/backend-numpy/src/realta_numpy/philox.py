@@ -23,10 +23,12 @@ def philox_bits(state: NDArray[Any], out: NDArray[Any]) -> None:
     """Fills a C-contiguous uint32 or uint64 array.
 
     Element i of 32 bits is lane i mod 4 of block i // 4; element i of 64 bits has lanes 2(i mod 2)
-    (low) and the next one (high) of block i // 2. On a little-endian host both are the lanes in order.
+    (low) and the next one (high) of block i // 2. On a little-endian host both are the lanes in
+    order.
 
     Args:
-        state: uint32[4]: Philox counter words 2 and 3, key words 0 and 1. Counter words 0 and 1 are the
+        state: uint32[4]: Philox counter words 2 and 3, key words 0 and 1. Counter words 0 and 1
+        are the
             block number.
         out: the result.
     """

@@ -151,10 +151,12 @@ class _Builder:
         for node in self.computing:
             for operand in node.operands:
                 value = self._member(operand)
-                computed = value in self.inside and self.group.levels[value] != "view"  # type: ignore[comparison-overlap,index]
-                if not computed and self._number(value) is None:
+                if not self._is_computed(value) and self._number(value) is None:
                     found[value] = None
         return list(found)
+
+    def _is_computed(self, value: Value) -> bool:
+        return isinstance(value, Node) and self.group.levels.get(value, "view") != "view"
 
     def _number(self, value: Value) -> NDArray[Any] | None:
         """The constant of one element that a value shows, None if it shows something else."""

@@ -1,7 +1,7 @@
 """Quiet: floating-point warnings off around our kernels, at the price of two assignments.
 
-`numpy.errstate` builds its state at every entry, which costs as much as a small addition. The state is
-a context variable, so one that was built once can be set and reset.
+`numpy.errstate` builds its state at every entry, which costs as much as a small addition. The
+state is a context variable, so one that was built once can be set and reset.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _find_state() -> tuple[Any, Any]:
         from numpy._core import umath
 
         return umath._extobj_contextvar, umath._make_extobj(all="ignore")
-    except (ImportError, AttributeError):  # a NumPy that keeps its state elsewhere
+    except AttributeError:  # a NumPy that keeps its state elsewhere
         return None, None
 
 
@@ -31,7 +31,7 @@ QUIET_STATE: Final[Any] = _found[1]
 
 
 class Quiet:
-    """``with Quiet():`` infinities and NaNs are results, not accidents. Make a new one for each use."""
+    """``with Quiet():`` infinities and NaNs are results, not accidents; a new one each time."""
 
     __slots__ = ("_errstate", "_token")
 

@@ -3,13 +3,15 @@
 The order in which a float sum adds depends on how many elements are reduced and on nothing else:
 
 1. The elements, in row-major order of the reduced axes, are cut into chunks of 4096.
-2. In a chunk, element ``i`` goes to lane ``i mod L``, where L is the largest power of two that is at
-   most 128 and at most the number of elements. Each lane adds its elements in order.
-3. The lanes are folded in halves: lane ``i`` and lane ``i + L/2``, and so on.
+2. In a chunk, element ``i`` goes to lane ``i mod 128``. Each lane adds its elements in order.
+3. The lanes, side by side in memory, are added by NumPy's reduction of a contiguous row, whose
+order
+   (pairwise, in eight streams) depends on its length alone.
 4. The sums of the chunks are reduced in the same way.
 
-Every step is an addition of whole arrays, so no layout, thread or vector width can change a bit. Over
-n elements an addend takes part in at most 39 roundings per power of 4096 in n.
+Step 2 adds whole arrays, so no layout, thread or vector width can change a bit, also where the
+reduced axis is not the last one. An addend takes part in at most 32 + 20 roundings per power of
+4096 in n.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from numpy.typing import NDArray
 
 from realta_numpy.threads import workers
 
-__all__ = ["CHUNK", "middle_axis", "reduce_array", "reduce_tile", "tree"]
+__all__ = ["CHUNK", "reduce_array", "reduce_tile", "tree"]
 
 Array = NDArray[Any]
 CHUNK: Final = 4096
@@ -66,11 +68,11 @@ def _order_zeros(name: str, x: Array, out: Array) -> None:
 def tree(ufunc: np.ufunc, x: Array) -> Array:
     """Steps 1 to 4 over the middle axis of (outer, n, inner): an array (outer, inner)."""
     while x.shape[1] > CHUNK:
-        x = chunk_totals(ufunc, x)
+        x = _chunk_totals(ufunc, x)
     return _chunk_total(ufunc, x[:, None])[:, 0]
 
 
-def chunk_totals(ufunc: np.ufunc, x: Array) -> Array:
+def _chunk_totals(ufunc: np.ufunc, x: Array) -> Array:
     """Steps 1 to 3: (outer, n, inner) to (outer, ceil(n / 4096), inner)."""
     outer, n, inner = x.shape
     whole = n // CHUNK
@@ -86,27 +88,24 @@ def chunk_totals(ufunc: np.ufunc, x: Array) -> Array:
 def _chunk_total(ufunc: np.ufunc, x: Array) -> Array:
     """Steps 2 and 3: (outer, chunks, n, inner) with n <= 4096 to (outer, chunks, inner)."""
     outer, chunks, n, inner = x.shape
-    lanes = min(LANES, 1 << (n.bit_length() - 1))
+    lanes = min(LANES, n)
     rows = n // lanes
-    if rows == 1:
-        total = x[:, :, :lanes]
-    else:
-        # Lanes are the fastest axis but one, so this adds whole rows of lanes in order.
-        whole = x[:, :, : rows * lanes].reshape(outer, chunks, rows, lanes, inner)
-        total = ufunc.reduce(whole, axis=2)
-    folded = np.empty((lanes, outer, chunks, inner), x.dtype)
-    np.copyto(folded, np.moveaxis(total, 2, 0))
+    whole = x[:, :, : rows * lanes].reshape(outer, chunks, rows, lanes, inner)
+    # Lanes are a faster axis than rows, so this adds whole rows of lanes in order.
+    total = whole[:, :, 0] if rows == 1 else ufunc.reduce(whole, axis=2)
     rest = n - rows * lanes
+    if inner == 1 and not (rest and rows == 1):
+        lined = total.reshape(outer, chunks, 1, lanes)
+    else:
+        lined = np.array(np.moveaxis(total, 2, 3), order="C")  # never the elements themselves
     if rest:
-        left = np.moveaxis(x[:, :, rows * lanes :], 2, 0)
-        ufunc(folded[:rest], left, out=folded[:rest])
-    while lanes > 1:
-        lanes //= 2
-        ufunc(folded[:lanes], folded[lanes : 2 * lanes], out=folded[:lanes])
-    return folded[0]
+        left = np.moveaxis(x[:, :, rows * lanes :], 2, 3)
+        ufunc(lined[..., :rest], left, out=lined[..., :rest])
+    found: Array = ufunc.reduce(lined, axis=3)
+    return found
 
 
-def middle_axis(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int] | None:
+def _middle_axis(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int] | None:
     """The shape (outer, n, inner) that makes adjacent axes the middle one; None if they are not."""
     first, last = min(axes), max(axes) + 1
     if any(shape[n] != 1 for n in range(first, last) if n not in axes):
@@ -115,7 +114,7 @@ def middle_axis(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int
 
 
 def reduce_array(name: str, x: Array, axes: tuple[int, ...]) -> Array:
-    """Reduces axes of a whole row-major array in blocks on several threads: the reduced array, flat.
+    """Reduces axes of a row-major array, in blocks on several threads: the result, flat.
 
     Over no elements it gives the unit: 0 for sums, 1 for products, False for any, True for all.
     """
@@ -135,7 +134,7 @@ def _blocks(x: Array, axes: tuple[int, ...]) -> Array:
     """The array as (outer, n, inner) with the reduced axes in the middle."""
     if not axes:
         return x.reshape(-1, 1, 1)
-    shape = middle_axis(x.shape, axes)
+    shape = _middle_axis(x.shape, axes)
     if shape is None:
         kept = [n for n in range(x.ndim) if n not in axes]
         x = x.transpose((*kept, *sorted(axes)))
@@ -154,7 +153,7 @@ def _parallel_chunks(ufunc: np.ufunc, x: Array) -> Array:
         row, first = divmod(number, -(-count // step))
         chunks = slice(first * step, (first + 1) * step)
         elements = x[row : row + 1, chunks.start * CHUNK : chunks.stop * CHUNK]
-        totals[row : row + 1, chunks] = chunk_totals(ufunc, elements)
+        totals[row : row + 1, chunks] = _chunk_totals(ufunc, elements)
 
     workers().run(share, outer * -(-count // step))
     return totals

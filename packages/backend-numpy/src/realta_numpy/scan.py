@@ -1,8 +1,8 @@
 """Scan: running sums, products, maxima and minima along an axis.
 
 Float sums and products are scanned in blocks by extent alone: each block of 32 in order, then the
-totals of the blocks in the same way, then every block shifted by the total before it. Float32 and half
-types accumulate in float64 in order, which is more accurate than any tree in float32.
+totals of the blocks in the same way, then every block shifted by the total before it. Float32 and
+half types accumulate in float64 in order, which is more accurate than any tree in float32.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _unit(name: str, dtype: np.dtype[Any]) -> Any:
 
 
 def to_order(x: Array, name: str) -> Array:
-    """Floats as integers in the order -inf ... -0 < 0 ... inf, with NaN winning a maximum or minimum."""
+    """Floats as integers in the order -inf ... -0 < 0 ... inf; NaN wins what is asked for."""
     integer = np.dtype(f"i{x.itemsize}")
     bits = x.view(integer)
     info = np.iinfo(integer)

@@ -121,7 +121,7 @@ class NumpySession:
 
     def view(self, handle: Any, type: TensorType) -> memoryview | None:
         """The tensor's bytes in place."""
-        return memoryview(as_bytes(handle, type.nbytes))
+        return as_bytes(handle, type.nbytes).data
 
     def adopt(self, array: NDArray[Any]) -> Handle | None:
         """The array itself as a handle, if its elements lie in row-major order."""
@@ -134,7 +134,9 @@ class NumpySession:
             UnsupportedOp: an op has no kernel.
             FusionError: a region that must be one kernel cannot be.
         """
-        return NumpyExecutable(plan(graph, LIMITS, rules=self.fusion_rules), options, self._temporaries)
+        return NumpyExecutable(
+            plan(graph, LIMITS, rules=self.fusion_rules), options, self._temporaries
+        )
 
     def wait(self, handle: Handle | None = None) -> None:
         """Everything is done."""

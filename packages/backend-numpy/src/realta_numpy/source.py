@@ -1,4 +1,4 @@
-"""Source: a program as Python text: NumPy calls with ``out=`` on tiles, and what that text refers to."""
+"""Source: a program as Python text, NumPy calls with ``out=`` on tiles."""
 
 from __future__ import annotations
 

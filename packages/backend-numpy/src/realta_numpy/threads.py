@@ -64,8 +64,8 @@ class _Worker:
 class Workers:
     """The caller and ``count - 1`` worker threads.
 
-    One task has the workers at a time; a call that finds them busy runs its shares itself, which gives
-    the same bits and cannot deadlock.
+    One task has the workers at a time; a call that finds them busy runs its shares itself, which
+    gives the same bits and cannot deadlock.
     """
 
     def __init__(self, count: int) -> None:
@@ -74,7 +74,7 @@ class Workers:
         self._threads: list[_Worker] = []
 
     def run(self, task: Task, shares: int) -> None:
-        """Calls ``task(0) ... task(shares - 1)``, spread over the threads; returns when all are done.
+        """Calls ``task(0) ... task(shares - 1)`` on the threads; returns when all are done.
 
         Raises:
             BaseException: what the first failing share raised, after all have ended.
@@ -120,7 +120,7 @@ class Workers:
 
 
 def _join(worker: _Worker, error: BaseException | None) -> BaseException | None:
-    """Waits for a worker, also through an interrupt, which is kept: buffers are in use until then."""
+    """Waits for a worker, through an interrupt too, which is kept: buffers are in use."""
     while True:
         try:
             worker.done.acquire()
@@ -182,7 +182,7 @@ def set_num_threads(count: int) -> None:
     Raises:
         ArgumentError: the number is not a whole number from 1 on.
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+    if type(count) is not int or count < 1:
         raise ArgumentError(f"{count!r} is not a number of threads", fix="give 1 or more")
     with _making:
         old: Any = _workers[0] if _workers else None
