@@ -1,6 +1,7 @@
 """The op reference: every op once, and the page in the repository is what the registry says."""
 
 from realta.ops import all_ops
+
 from tools import gen_reference
 
 
