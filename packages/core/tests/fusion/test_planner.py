@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from realta.errors import FusionError
-from realta.fusion import Limits, Rules
+from realta.fusion import Limits, Rules, plan
 from realta.graph import Location, Region, graph_key
 
 
@@ -364,8 +364,6 @@ class TestSize:
         assert plan.groups[1].reason == "a kernel has at most 30 ops"
 
     def test_300_000_ops_are_planned_without_recursion(self, write):
-        from realta.fusion import plan
-
         b, x = write(f32=(2,))
         value = x
         for _ in range(300_000):
@@ -388,6 +386,15 @@ class TestSize:
         made = planned(b, b.neg(value))
         assert max(len(g.nodes) for g in made.groups) <= Rules().view_chain + 1
         assert kinds(made)[-1] == "elementwise"
+
+    def test_what_is_stored_of_a_long_chain_starts_from_what_was_stored(self, write):
+        b, x = write(f32=(2, 3))
+        value = b.exp(x)
+        for _ in range(3):
+            value = b.permute(value, axes=(1, 0))
+        groups = plan(b.finish(value), rules=Rules(view_chain=1)).groups
+        assert [len(g.nodes) for g in groups] == [1, 1, 1, 1]
+        assert all(g.boundaries for g in groups[1:])
 
     @pytest.mark.parametrize("count", [40, 3000])
     @pytest.mark.parametrize("limits", [Limits(arguments=31), Limits(parameter_bytes=256)])

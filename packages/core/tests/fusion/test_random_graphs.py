@@ -174,7 +174,7 @@ def expanded(graph):
 
 PATIENT = settings(
     deadline=None,
-    max_examples=150,
+    max_examples=100,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

@@ -55,6 +55,9 @@ class Clustering:
         """What a placed node reads, one per operand."""
         if node in self._apart:
             return [Read(v, (), node_of(v)) for v in node.operands]
+        if self._views.root(node) is not node:  # an index map that is stored
+            source = self._views.root(node)
+            return [Read(source, chain(node.operands[0], source), node_of(source))]
         found = []
         for value in node.operands:
             source = self._views.root(value)
