@@ -1,25 +1,71 @@
 """The graph IR: values, nodes, graphs, the builder, verifier, printer, parser, containers."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from realta.on_demand import on_demand
 from realta.graph.builder import Builder, call_text
 from realta.graph.graph import Graph, graph_key, topological
-from realta.graph.parser import parse
-from realta.graph.printer import print_graph
-from realta.graph.serialize import (
-    Container,
-    dump_graph,
-    large_constants,
-    load_graph_file,
-    read_container,
-    restore_graph,
-    save_graph,
-    write_container,
-)
 from realta.graph.values import Input, Location, Node, Output, Region, Value, live_handles, node_of
-from realta.graph.verify import verify
+
+if TYPE_CHECKING:
+    from realta.graph.parser import parse
+    from realta.graph.printer import print_graph
+    from realta.graph.serialize import (
+        Container,
+        dump_graph,
+        large_constants,
+        load_graph_file,
+        read_container,
+        restore_graph,
+        save_graph,
+        write_container,
+    )
+    from realta.graph.verify import verify
 
 __all__ = [
-    "Builder", "Container", "Graph", "Input", "Location", "Node", "Output", "Region", "Value",
-    "call_text", "dump_graph", "graph_key", "large_constants", "live_handles", "load_graph_file",
-    "node_of", "parse", "print_graph", "read_container", "restore_graph", "save_graph",
-    "topological", "verify", "write_container",
-]  # fmt: skip
+    "Builder",
+    "Container",
+    "Graph",
+    "Input",
+    "Location",
+    "Node",
+    "Output",
+    "Region",
+    "Value",
+    "call_text",
+    "dump_graph",
+    "graph_key",
+    "large_constants",
+    "live_handles",
+    "load_graph_file",
+    "node_of",
+    "parse",
+    "print_graph",
+    "read_container",
+    "restore_graph",
+    "save_graph",
+    "topological",
+    "verify",
+    "write_container",
+]
+
+__getattr__ = on_demand(
+    __name__,
+    {
+        "parser": ("parse",),
+        "printer": ("print_graph",),
+        "serialize": (
+            "Container",
+            "dump_graph",
+            "large_constants",
+            "load_graph_file",
+            "read_container",
+            "restore_graph",
+            "save_graph",
+            "write_container",
+        ),
+        "verify": ("verify",),
+    },
+)

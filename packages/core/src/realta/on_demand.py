@@ -1,0 +1,37 @@
+"""On demand: package names that are imported when they are first asked for (PEP 562).
+
+Importing the library must stay cheap beside importing NumPy, and most programs never parse a graph
+text, read a container or draw an explanation.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__all__ = ["on_demand"]
+
+
+def on_demand(package: str, places: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package.
+
+    Args:
+        package: the package's ``__name__``.
+        places: by module of the package, the names it has.
+
+    Raises:
+        AttributeError: when asked for a name that no module has.
+    """
+    modules = {name: f"{package}.{module}" for module, names in places.items() for name in names}
+
+    def get(name: str) -> Any:
+        module = modules.get(name)
+        if module is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = getattr(importlib.import_module(module), name)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return get
