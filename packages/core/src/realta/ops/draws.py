@@ -61,7 +61,7 @@ def _uniform(state: Array, *, shape: tuple[int, ...], dtype: DType, device: str)
     kept = MANTISSA[dtype.name]
     bits = _bits(state, shape, lane) >> lane.numpy.type(lane.bits - kept)
     wide = bits.astype(np.float64) * 2.0**-kept
-    return wide.astype(dtype.numpy)
+    return wide.astype(dtype.numpy)  # type: ignore[no-any-return]
 
 
 def _lower_uniform(emit: Emitter, state: Any, *, shape: Shape, dtype: DType, device: str) -> Any:
@@ -108,9 +108,11 @@ def _normal(state: Array, *, shape: tuple[int, ...], dtype: DType, device: str) 
     if lane is uint64:
         bits = bits >> np.uint64(11)
     scale = 2.0**-53 if lane is uint64 else 2.0**-32
-    # The float32 decomposition rounds the lanes to float32 first; so does this one.
-    first, second = (bits[:, n].astype(_wide(dtype).numpy).astype(np.float64) for n in (0, 1))
-    radius = np.sqrt(-2.0 * np.log((first + 1.0) * scale))
+    wide = _wide(dtype).numpy
+    # The float32 decomposition rounds the lanes to float32 first, and adds there; so does this one.
+    first = (bits[:, 0].astype(wide) + wide.type(1)).astype(np.float64)
+    second = bits[:, 1].astype(wide).astype(np.float64)
+    radius = np.sqrt(-2.0 * np.log(first * scale))
     angle = 2.0 * pi * (second * scale)
     found = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
     return found.reshape(-1)[: prod(shape)].reshape(shape).astype(dtype.numpy)
@@ -118,7 +120,7 @@ def _normal(state: Array, *, shape: tuple[int, ...], dtype: DType, device: str) 
 
 def _lower_normal(emit: Emitter, state: Any, *, shape: Shape, dtype: DType, device: str) -> Any:
     lane, wide = _lane(dtype), _wide(dtype)
-    size = prod(shape)  # type: ignore[arg-type]
+    size = prod(shape)
     pairs = -(-size // 2)
     bits = emit.philox_bits(state, shape=(pairs, 2), dtype=lane, device=device)
     if lane is uint64:
@@ -201,7 +203,7 @@ def _multiply_high(bits: Array, span: int) -> Array:
     a, b = bits >> half, bits & word
     c, d = np.uint64(span >> 32), np.uint64(span & 0xFFFFFFFF)
     middle = (b * d >> half) + (a * d & word) + (b * c & word)
-    return a * c + (a * d >> half) + (b * c >> half) + (middle >> half)
+    return a * c + (a * d >> half) + (b * c >> half) + (middle >> half)  # type: ignore[no-any-return]
 
 
 def _lower_integers(
@@ -213,7 +215,7 @@ def _lower_integers(
     bits = drawn if lane is uint64 else emit.cast(drawn, dtype=uint64)
 
     def number(value: int) -> Any:
-        return emit.const(np.uint64(value % 2**64), like=bits)
+        return emit.const(value % 2**64, like=bits)
 
     if span in (2**32, 2**64):
         scaled = bits

@@ -1,4 +1,4 @@
-"""Guard: ties a check of indices to the op that uses them, so that neither goes without the other."""
+"""Guard: ties a check of indices to the op that uses them."""
 
 from __future__ import annotations
 
