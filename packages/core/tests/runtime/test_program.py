@@ -626,3 +626,18 @@ def test_a_long_chain_runs_in_linear_time_at_the_default_recursion_limit(tiny_de
     assert values(run_program_on(graph, vector(1, 2, 3))) == [
         [length + 1, 2 * (length + 1), 3 * (length + 1)]
     ]
+
+
+def test_an_array_that_is_written_to_later_changes_no_result(tiny_device, bytes_device, graph_of):
+    def same(b, x):
+        return x, b.reshape(x, shape=(3, 1))
+
+    set_fallback_policy("allow")
+    try:
+        for device in (tiny_device, bytes_device()[0], open_device("reference:0")):
+            array = np.zeros(3, np.float32)
+            outputs = run_program_on(graph_of(same, device.name), array)
+            array[:] = 1
+            assert [output.numpy().sum() for output in outputs] == [0, 0]
+    finally:
+        set_fallback_policy(None)

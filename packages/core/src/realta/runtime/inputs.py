@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from realta.runtime.storage import Storage
 from realta.types import TensorType
 
 __all__ = ["input_bytes", "prepared", "unread_launches"]
+
+COPIED_BYTES: Final = 4096
+"""Arrays up to this size are copied and adopted, where a session can, rather than written."""
 
 
 def prepared(inputs: Sequence[Any], ports: Sequence[Port], source: Graph) -> list[Storage]:
@@ -42,6 +45,8 @@ def _one(number: int, value: Any, port: Port, source: Graph) -> Storage:
     if array.dtype != port.type.dtype.numpy or array.shape != port.type.shape:
         given = f"an array of {array.dtype} and shape {array.shape}"
         raise _misfit(number, given, port, source)
+    if array.nbytes <= COPIED_BYTES:
+        return port.device.adopt(array.copy())
     return port.device.upload(array, port.type)
 
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-import numpy as np
-
 from realta.graph import Graph
 from realta.runtime.bounds import read_status
 from realta.runtime.contract import Handle, KernelReport
@@ -16,16 +14,15 @@ from realta.runtime.hooks import ExecuteEvent, execute_wrappers, wrapped
 from realta.runtime.inputs import input_bytes, prepared, unread_launches
 from realta.runtime.launch import Launch, Status
 from realta.runtime.places import Places
+from realta.runtime.quick import SMALL_BYTES, Quick, direct_call, quick_call
 from realta.runtime.steps import LaunchStep, MoveStep, Plan
 from realta.runtime.storage import Storage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["SMALL_BYTES", "Program"]
+__all__ = ["Program"]
 
-SMALL_BYTES: Final = 1 << 16
-"""Results up to this size in all may be allocated by the executable itself, uncounted."""
 _NONE: Final[frozenset[int]] = frozenset()
 
 
@@ -49,7 +46,7 @@ class Program:
     """
 
     __slots__ = (
-        "__weakref__", "_adopt", "_direct", "_only", "_types", "device", "direct", "fallbacks",
+        "__weakref__", "_only", "_quick", "_types", "device", "direct", "fallbacks",
         "kernels", "launches", "output_types", "plan", "source",
     )  # fmt: skip
 
@@ -66,10 +63,11 @@ class Program:
         self.launches = sum(step.counted for step in launches)
         self._types = tuple([port.type for port in plan.inputs])
         self._only = plan.only_launch()
-        self._direct = _direct_call(self._only)
-        single = len(plan.outputs) == 1
-        self.direct: Callable[..., Handle] | None = self._direct if single else None
-        self._adopt = getattr(plan.device.session, "adopt", None)
+        direct = direct_call(self._only)
+        self.direct: Callable[..., Handle] | None = direct if len(plan.outputs) == 1 else None
+        self._quick: Quick | None = None
+        if self._only is not None and direct is not None:
+            self._quick = quick_call(self._only, plan.inputs, direct)
 
     def run(
         self,
@@ -81,8 +79,7 @@ class Program:
         """Runs it.
 
         Args:
-            inputs: one storage per input, or a NumPy array of its dtype and shape that is not
-                written to until the call is back.
+            inputs: one storage per input, or a NumPy array of its dtype and shape.
             donated: numbers of inputs whose buffers may be used up; these storages raise then.
             places: where the ops of the calling graph stand, for errors.
 
@@ -95,6 +92,10 @@ class Program:
             OutOfMemory, ArgumentError, DeviceError: nothing is changed; it may be tried again.
         """
         if not execute_wrappers:
+            if self._quick is not None and not donated:
+                found = self._run_quick(inputs, places)
+                if found is not None:
+                    return found
             return self._run(inputs, donated, places)
         event = ExecuteEvent(
             self.device.name, self.source.name, self.kernels,
@@ -130,8 +131,10 @@ class Program:
         device = step.device
         if device.lost is not None:
             raise device.lost
-        if self._direct is not None and not donated:
-            return self._run_direct(step, handles, places)
+        if self._quick is not None and not donated:
+            found = self._run_quick(inputs, places)
+            if found is not None:
+                return found
         return self._run_pooled(step, handles, inputs, donated, places)
 
     def _ready_handles(self, inputs: Sequence[Any]) -> list[Handle] | None:
@@ -141,36 +144,20 @@ class Program:
             return None
         handles = []
         for storage, type in zip(inputs, types, strict=True):
-            if storage.__class__ is Storage:
-                if storage.type is not type or storage.launch is not None:
-                    return None
-                handles.append(storage.handle)
-            elif (
-                self._adopt is not None
-                and storage.__class__ is np.ndarray
-                and storage.dtype == type.dtype.numpy
-                and storage.shape == type.shape
-            ):
-                handles.append(self._adopt(storage))
-            else:
+            ready = storage.__class__ is Storage and storage.launch is None
+            if not ready or storage.type is not type:
                 return None
+            handles.append(storage.handle)
         return handles
 
-    def _run_direct(
-        self, step: LaunchStep, handles: list[Handle], places: Places | None
-    ) -> list[Storage]:
-        device = step.device
+    def _run_quick(self, inputs: Sequence[Any], places: Places | None) -> list[Storage] | None:
         try:
-            result = self._direct(*handles)  # type: ignore[misc]
+            return self._quick(inputs)  # type: ignore[misc]
         except MemoryError as error:
-            raise device.pool.out_of_memory(SMALL_BYTES, f"results of {step.name}") from error
+            what = f"results of {self.source.name}"
+            raise self.device.pool.out_of_memory(SMALL_BYTES, what) from error
         except Exception as error:
-            self._fail(step, places, error)
-        device.launches += step.counted
-        types = self.output_types
-        if len(types) == 1:
-            return [Storage(device, result, types[0])]
-        return [Storage(device, h, t) for h, t in zip(result, types, strict=True)]
+            self._fail(self._only, places, error)  # type: ignore[arg-type]
 
     def _run_pooled(
         self,
@@ -328,10 +315,3 @@ class Program:
             if output.launch is not None:
                 launch.locate = output.launch.locate
             output.launch = launch
-
-
-def _direct_call(step: LaunchStep | None) -> Callable[..., Any] | None:
-    if step is None or step.guard is not None or step.device.is_async:
-        return None
-    small = sum([output.nbytes for output in step.outputs]) <= SMALL_BYTES
-    return getattr(step.executable, "direct", None) if small else None
