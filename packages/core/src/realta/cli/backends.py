@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from typing import Any, Final
 
 from realta.cli.output import show_table
@@ -21,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def collect(arguments: argparse.Namespace) -> dict[str, Any]:
     """What `realta.backends` lists."""
-    return {"backends": [asdict(entry) for entry in backends(probe=not arguments.no_load)]}
+    return {"backends": [entry._asdict() for entry in backends(probe=not arguments.no_load)]}
 
 
 def show(data: dict[str, Any]) -> None:

@@ -6,8 +6,7 @@ import difflib
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from realta.errors import BackendNotFound, BackendUnavailable, DeviceError
 from realta.plugins.loading import load_extension, load_plugin_backend
@@ -40,8 +39,7 @@ _probed: Final[dict[str, tuple[DeviceInfo, ...] | Unavailable]] = {}
 _extended: Final[set[EntryPoint]] = set()
 
 
-@dataclass(frozen=True, slots=True)
-class BackendEntry:
+class BackendEntry(NamedTuple):
     """One backend as `backends` lists it.
 
     Args:

@@ -12,8 +12,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 __all__ = ["EntryPoint", "entry_points", "forget"]
 
@@ -21,8 +20,7 @@ _GROUP: Final = re.compile(r"realta\.(backends|ops|passes)\.v(\d+)")
 _METADATA: Final = (".dist-info", ".egg-info")
 
 
-@dataclass(frozen=True, slots=True)
-class EntryPoint:
+class EntryPoint(NamedTuple):
     """One line of a distribution's ``entry_points.txt``.
 
     Args:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from realta.runtime.program import Program
@@ -16,8 +15,7 @@ __all__ = ["CacheStats", "ExecutableCache"]
 DEFAULT_ENTRIES: Final = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class CacheStats:
+class CacheStats(NamedTuple):
     """Counts of an executable cache.
 
     Args:

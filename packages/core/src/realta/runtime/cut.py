@@ -8,7 +8,7 @@ of one stage and device form a segment; an edge from one device to another raise
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from realta.graph import Graph, Node, Value
 
@@ -18,7 +18,6 @@ Place = tuple[Value, str]
 """A value on a device; a transferred value is the value it was transferred from."""
 
 
-@dataclass(slots=True)
 class Segment:
     """What one device runs in one launch.
 
@@ -30,27 +29,28 @@ class Segment:
         results: values that are needed outside.
     """
 
-    device: str
-    nodes: list[Node] = field(default_factory=list)
-    ordinals: list[int] = field(default_factory=list)
-    reads: dict[Value, Place] = field(default_factory=dict)
-    results: dict[Value, None] = field(default_factory=dict)
+    __slots__ = ("device", "nodes", "ordinals", "reads", "results")
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.nodes: list[Node] = []
+        self.ordinals: list[int] = []
+        self.reads: dict[Value, Place] = {}
+        self.results: dict[Value, None] = {}
 
     def graph(self, name: str) -> Graph:
         """The segment as a graph of its own."""
         return Graph(name, tuple(self.reads), tuple(self.results), self.nodes)
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """A value that is copied from one device to another."""
 
     source: Place
     target: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """A graph in parts.
 
     Attributes:

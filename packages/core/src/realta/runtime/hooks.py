@@ -7,8 +7,7 @@ a run pays one truth test.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from realta.graph import Graph
 from realta.runtime.contract import KernelReport, Options
@@ -22,8 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class CompileEvent:
+class CompileEvent(NamedTuple):
     """A graph that is about to be compiled."""
 
     device: str
@@ -31,8 +29,7 @@ class CompileEvent:
     options: Options
 
 
-@dataclass(frozen=True, slots=True)
-class ExecuteEvent:
+class ExecuteEvent(NamedTuple):
     """A program that is about to run."""
 
     device: str

@@ -7,8 +7,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from realta.errors import OutOfMemory
 from realta.runtime.contract import Handle, Session
@@ -46,8 +45,7 @@ class Block:
         self.pool.give_back(self.handle, self.nbytes)
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryStats:
+class MemoryStats(NamedTuple):
     """Memory of one device in bytes.
 
     Args:

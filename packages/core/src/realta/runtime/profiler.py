@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from realta.runtime.contract import KernelReport
 from realta.runtime.device import synchronize
@@ -22,8 +21,7 @@ from realta.runtime.units import format_bytes
 __all__ = ["Profile", "RunRecord", "profile"]
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
+class RunRecord(NamedTuple):
     """One run of a program.
 
     Args:
@@ -43,14 +41,16 @@ class RunRecord:
     bytes_out: int
 
 
-@dataclass(slots=True)
 class Profile:
     """What ran: in order, one record a run."""
 
-    runs: list[RunRecord] = field(default_factory=list)
-    compiles: int = 0
-    compile_seconds: float = 0.0
-    seconds: float = 0.0
+    __slots__ = ("compile_seconds", "compiles", "runs", "seconds")
+
+    def __init__(self) -> None:
+        self.runs: list[RunRecord] = []
+        self.compiles = 0
+        self.compile_seconds = 0.0
+        self.seconds = 0.0
 
     @property
     def kernels(self) -> int:

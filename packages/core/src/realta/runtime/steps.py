@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from realta.graph import Graph
 from realta.runtime.contract import Executable, Handle
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Check", "Fallback", "LaunchStep", "MoveStep", "Plan", "Port", "SlotOutput"]
 
 
-@dataclass(frozen=True, slots=True)
-class SlotOutput:
+class SlotOutput(NamedTuple):
     """An output of a launch: the slot it fills, its type, and the bytes of its buffer."""
 
     slot: int
@@ -27,24 +25,21 @@ class SlotOutput:
     nbytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Port:
+class Port(NamedTuple):
     """An input of a program: where it has to be and what it has to be."""
 
     device: OpenDevice
     type: TensorType
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """A bounds status: the slot that holds it, and the check's number in the calling graph."""
 
     slot: int
     ordinal: int
 
 
-@dataclass(frozen=True, slots=True)
-class Fallback:
+class Fallback(NamedTuple):
     """An op that another device does.
 
     Args:
@@ -121,8 +116,7 @@ class MoveStep:
         self.drops: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """All that a program consists of.
 
     Args:
