@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from realta.context import DrawInput, RandomState, global_state
+from realta.context import RandomState, global_state
 from realta.errors import ArgumentError, DTypeError
 from realta.functional.arguments import apply, as_tensor, constant_of, recording
 from realta.functional.creation import device_name, shape_of
@@ -76,9 +76,10 @@ def seed() -> Tensor:
 def _draw(
     op: str, shape: tuple[Any, ...], dtype: DType, device: str, generator: Any, **more: Any
 ) -> Tensor:
-    """Records one draw: it takes the next counter now and gets it as a parameter."""
+    """Records one draw, whose counter is a parameter; except in a graph it is taken now."""
     stream = global_state if generator is None else generator._state
-    state = wrap(recording(), DrawInput(stream, device))
+    context = recording()
+    state = wrap(context, context.draw(stream, device))
     return apply(op, state, shape=shape, dtype=dtype, device=device, **more)  # type: ignore[no-any-return]
 
 

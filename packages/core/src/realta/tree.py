@@ -1,7 +1,7 @@
 """Trees: nested tuples, lists, dicts and dataclasses of leaves, taken apart and put together.
 
-No recursion over depth; dict keys are taken in insertion order, so a dict in another order is another
-tree only if its keys differ.
+No recursion over depth. Dicts with text keys are taken apart in the order of their keys, so that
+two dicts of the same keys are the same tree in whatever order they were filled.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from realta.errors import ArgumentError
 
-__all__ = ["TreeDef", "flatten", "leaves", "map", "unflatten"]
+__all__ = ["Star", "TreeDef", "flatten", "leaves", "map", "paths", "unflatten"]
 
 _LEAF: Final = ("leaf",)
 
@@ -21,12 +21,14 @@ class TreeDef:
 
     Args:
         steps: the nodes in postfix order: ``("leaf",)`` or ``(type, keys, number of children)``.
+        orders: for each dict the order in which it was filled; takes no part in comparisons.
     """
 
-    __slots__ = ("steps",)
+    __slots__ = ("orders", "steps")
 
-    def __init__(self, steps: tuple[Any, ...]) -> None:
+    def __init__(self, steps: tuple[Any, ...], orders: tuple[Any, ...] = ()) -> None:
         self.steps = steps
+        self.orders = orders
 
     @property
     def is_leaf(self) -> bool:
@@ -36,7 +38,7 @@ class TreeDef:
     @property
     def count(self) -> int:
         """Number of leaves."""
-        return sum(1 for step in self.steps if step is _LEAF)
+        return self.steps.count(_LEAF)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TreeDef) and self.steps == other.steps
@@ -45,13 +47,15 @@ class TreeDef:
         return hash(self.steps)
 
     def __str__(self) -> str:
-        return str(unflatten(self, [_Star()] * self.count))
+        return str(unflatten(self, [Star()] * self.count))
 
     def __repr__(self) -> str:
         return f"TreeDef({self})"
 
 
-class _Star:
+class Star:
+    """Stands for a leaf where a structure is shown."""
+
     def __repr__(self) -> str:
         return "*"
 
@@ -62,7 +66,8 @@ def _children(node: Any) -> tuple[Any, list[Any]] | None:
     if kind is tuple or kind is list:
         return (kind, len(node)), list(node)
     if kind is dict:
-        return (kind, tuple(node)), list(node.values())
+        names = tuple(sorted(node) if all(type(key) is str for key in node) else node)
+        return (kind, names), [node[name] for name in names]
     if isinstance(node, tuple) and hasattr(node, "_fields"):
         return (kind, tuple(node._fields)), list(node)
     fields = getattr(kind, "__dataclass_fields__", None)
@@ -75,11 +80,14 @@ def flatten(tree: Any) -> tuple[list[Any], TreeDef]:
     """The leaves from left to right, and the structure. None is a leaf."""
     found: list[Any] = []
     steps: list[Any] = []
+    orders: list[tuple[Any, ...]] = []
     stack: list[tuple[Any, Any]] = [(tree, None)]
     while stack:
         node, done = stack.pop()
         if done is not None:
             steps.append(done)
+            if done[0] is dict:
+                orders.append(tuple(node))
             continue
         parts = _children(node)
         if parts is None:
@@ -87,9 +95,9 @@ def flatten(tree: Any) -> tuple[list[Any], TreeDef]:
             steps.append(_LEAF)
             continue
         (kind, keys), children = parts
-        stack.append((None, (kind, keys, len(children))))
+        stack.append((node, (kind, keys, len(children))))
         stack.extend((child, None) for child in reversed(children))
-    return found, TreeDef(tuple(steps))
+    return found, TreeDef(tuple(steps), tuple(orders))
 
 
 def unflatten(definition: TreeDef, values: Sequence[Any]) -> Any:
@@ -104,15 +112,17 @@ def unflatten(definition: TreeDef, values: Sequence[Any]) -> Any:
             fix="give one value for each leaf",
         )
     supply: Iterator[Any] = iter(values)
+    orders: Iterator[Any] = iter(definition.orders)
     stack: list[Any] = []
     for step in definition.steps:
-        if step is _LEAF:
+        if step == _LEAF:
             stack.append(next(supply))
             continue
         kind, keys, count = step
         children = stack[len(stack) - count :]
         del stack[len(stack) - count :]
-        stack.append(_assembled(kind, keys, children))
+        made = _assembled(kind, keys, children)
+        stack.append({name: made[name] for name in next(orders)} if kind is dict else made)
     return stack[0]
 
 
@@ -130,6 +140,23 @@ def _assembled(kind: Any, keys: Any, children: list[Any]) -> Any:
         # A frozen dataclass refuses ordinary assignment.
         object.__setattr__(made, name, child)
     return made
+
+
+def paths(tree: Any) -> list[str]:
+    """Where each leaf stands, from left to right: ``0``, ``1.weight``, ``1.bias.0``."""
+    found: list[str] = []
+    stack: list[tuple[str, Any]] = [("", tree)]
+    while stack:
+        path, node = stack.pop()
+        parts = _children(node)
+        if parts is None:
+            found.append(path)
+            continue
+        (_, keys), children = parts
+        names = range(keys) if isinstance(keys, int) else keys
+        below = [(f"{path}.{n}" if path else str(n)) for n in names]
+        stack.extend(reversed(list(zip(below, children, strict=True))))
+    return found
 
 
 def leaves(tree: Any) -> list[Any]:

@@ -1,13 +1,13 @@
-"""Demand: what runs when a tensor is asked for: its cone, and which inner values become real with it."""
+"""Demand: what runs when a tensor is asked for, and which inner values become real with it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from realta.context.base import collect, has_live_handle
-from realta.graph import Graph, Input, Node, Value
+from realta.context.pending import collect, has_live_handle
+from realta.graph import Graph, Node, Value, node_of
 from realta.ops import OpKind
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ class Demand:
     """A graph to run now.
 
     Attributes:
-        graph: inputs are captured storages, parameters and realized values; outputs are the demanded
-            values first, then the kept ones.
+        graph: inputs are captured storages, parameters and realized values; outputs are the
+            demanded values first, then the kept ones.
         kept: for each kept value why it becomes real, as ``explain`` shows it.
     """
 
@@ -36,8 +36,8 @@ class Demand:
 def cut_out(context: RecordingContext, wanted: Sequence[Value]) -> Demand:
     """Cuts out what ``wanted`` needs.
 
-    An inner value is kept iff a live handle names it, or a pending live tensor outside the cut needs it
-    and it is not merely elementwise or movement (spec 1).
+    An inner value is kept iff a live handle names it, or a pending live tensor outside the cut
+    needs it and it is not merely elementwise or movement (spec 1).
     """
     sources: dict[Value, None] = {}
     nodes = collect(wanted, sources)
@@ -68,20 +68,15 @@ def _needed_outside(
     context: RecordingContext, inside: set[Node], candidates: set[Value]
 ) -> list[Value]:
     """The candidates that live tensors outside the cut reach without passing through the cut."""
-    outside = [t._value for t in context.live() if _maker(t._value) not in inside]
+    pending = [t._value for t in context.live() if t._value is not None]
+    outside = [value for value in pending if node_of(value) not in inside]
     met: dict[Value, None] = {}
 
     def stop(value: Value) -> bool:
-        if _maker(value) in inside:
+        if node_of(value) in inside:
             met.setdefault(value)
             return True
         return False
 
     collect(outside, {}, stop)
     return [value for value in met if value in candidates]
-
-
-def _maker(value: Any) -> Node | None:
-    if isinstance(value, Input):
-        return None
-    return value if isinstance(value, Node) else value.node  # type: ignore[no-any-return]

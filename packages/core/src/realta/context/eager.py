@@ -5,54 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-from realta.context.base import RecordingContext, TensorHandle
+from realta.context.abandoned import AbandonedRegion
+from realta.context.base import RecordingContext
 from realta.context.location import caller_location
 from realta.context.moves import MoveLog
 from realta.context.running import realize
 from realta.errors import RealizationError
-from realta.graph import Graph, Location, Value
-from realta.runtime import Program
+from realta.graph import Graph, Value
+from realta.runtime import Program, Storage
 
-__all__ = ["AbandonedRegion", "EagerRealizationContext"]
-
-
-class AbandonedRegion:
-    """What tensors of a region belong to after an exception left it: using them raises."""
-
-    __slots__ = ("cause", "described", "opened_at")
-
-    def __init__(self, described: str, opened_at: Location, cause: BaseException) -> None:
-        self.described = described
-        self.opened_at = opened_at
-        self.cause = cause
-
-    def describe(self) -> str:
-        """How errors name it."""
-        return f"{self.described}, abandoned"
-
-    def demand(self, handles: Sequence[Any]) -> None:
-        """Raises: the work was never run.
-
-        Raises:
-            RealizationError: always, chained to the exception that left the region.
-        """
-        cause = f"{type(self.cause).__name__}: {self.cause}".splitlines()[0]
-        raise RealizationError(
-            f"this tensor was recorded in {self.described}, which an exception left before it ran ({cause})",
-            where=f"region opened at {self.opened_at}",
-            fix="compute it again; tensors made before the region are unchanged",
-        ) from self.cause
-
-    def demand_from(self, inner: RecordingContext, handle: Any) -> None:
-        """Raises like `demand`."""
-        self.demand((handle,))
+__all__ = ["EagerRealizationContext"]
 
 
 class EagerRealizationContext(RecordingContext):
     """A fusion region: records its ops and realizes everything alive as one graph on exit.
 
-    An exception inside abandons what has not run and puts stored-to tensors back to the versions they
-    named before.
+    An exception inside abandons what has not run. Whatever keeps the region from ending well, in
+    its body or at its end, puts tensors it stored to back to the versions they named before.
 
     Args:
         name: shown in errors and in `explain`.
@@ -60,6 +29,9 @@ class EagerRealizationContext(RecordingContext):
         numerics: ``"exact"`` or ``"fast"``.
         on_sync: ``"error"`` or ``"split"`` (run what is recorded and go on) where one of its own
             tensors is realized inside.
+
+    Attributes:
+        last_run: the graph that it ran last and the graph's program.
     """
 
     kind: ClassVar[str] = "eager"
@@ -80,7 +52,7 @@ class EagerRealizationContext(RecordingContext):
         if self.is_open:
             raise RealizationError(
                 f"{self.describe()} is open already",
-                where=f"opened at {self.opened_at}",
+                where=f"{caller_location()}, opened at {self.opened_at}",
                 fix="use a new EagerRealizationContext for an inner region",
             )
 
@@ -89,19 +61,28 @@ class EagerRealizationContext(RecordingContext):
         self._moves.note(handle)
         self.adopt(handle, value)
 
+    def move_to_storage(self, handle: Any, storage: Storage) -> None:
+        """Moves a handle to a real version, which an exception in the region takes back."""
+        self._moves.note(handle)
+        super().move_to_storage(handle, storage)
+
     def _leave(self, error: BaseException | None) -> None:
         if error is not None:
             self._abandon(error)
             return
+        try:
+            self.demand(self.live())
+        except BaseException:
+            self._moves.restore()
+            raise
         self._moves.clear()
-        self.demand(self.live())
 
     def _abandon(self, error: BaseException) -> None:
-        lost: list[TensorHandle] = self.live()
+        lost = self.live()
         self._moves.restore()
         region = AbandonedRegion(self.describe(), self.opened_at, error)
         for handle in lost:
-            if handle._context is self:
+            if handle._context is self and not handle._settle():
                 handle._context = region
         self.pending.clear()
 
@@ -110,13 +91,15 @@ class EagerRealizationContext(RecordingContext):
 
         Raises:
             RealizationError: the region is open and ``on_sync="error"``.
+            ExecutionError: a launch failed; what it was to fill is poisoned.
+            RealtaError: nothing ran; it may be tried again.
         """
         if self.is_open:
             if self.on_sync == "error":
                 raise RealizationError(
                     f"a tensor of {self.describe()} is realized inside it",
                     where=f"{caller_location()}, region opened at {self.opened_at}",
-                    fix='move the use of the value behind the region, or open it with on_sync="split"',
+                    fix='use the value behind the region, or open it with on_sync="split"',
                 )
             self.splits.append(str(caller_location()))
         with self.lock:
@@ -128,3 +111,5 @@ class EagerRealizationContext(RecordingContext):
                 demand, program = realize(self, list(found), poison=True)
                 self.last_run = (demand.graph, program)
             self._compact()
+            for handle in handles:
+                handle._settle()

@@ -1,35 +1,54 @@
-"""Caller location: the user's file and line for each recorded op, at the price of one frame walk."""
+"""Caller location: the user's file and line for each recorded op, for one walk over frames."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from types import CodeType
+from collections.abc import Iterator
+from contextvars import ContextVar
+from types import CodeType, FrameType
 from typing import Final
 
 from realta.graph import Location
 
-__all__ = ["caller", "caller_location"]
+__all__ = ["caller", "caller_location", "standing_at"]
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_SKIPPED: Final = (_PACKAGE, contextlib.contextmanager.__code__.co_filename)
+"""Files that no user's line is in: this package, and what stands between it and a `with`."""
 _internal: Final[set[CodeType]] = set()
-"""Code objects of this package seen so far; bounded by the size of the package."""
+"""Code objects of those files seen so far; bounded by their size."""
+_elsewhere: Final[ContextVar[Location | None]] = ContextVar("realta_location", default=None)
 
 
 def caller() -> tuple[CodeType, int] | None:
-    """The innermost frame outside the package, as ``(code, instruction)``; resolved only when shown."""
-    frame = sys._getframe(2)
+    """The innermost frame outside the package, as ``(code, instruction)``; resolved when shown."""
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         code = frame.f_code
         if code not in _internal:
-            if not code.co_filename.startswith(_PACKAGE):
+            if not code.co_filename.startswith(_SKIPPED):
                 return (code, frame.f_lasti)
             _internal.add(code)
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return None
 
 
 def caller_location() -> Location:
-    """Like `caller`, as a Location."""
+    """Like `caller`, as a Location; the one of `standing_at` where there is one."""
+    given = _elsewhere.get()
+    if given is not None:
+        return given
     found = caller()
     return Location(*found) if found else Location(None, 0, "unknown")
+
+
+@contextlib.contextmanager
+def standing_at(location: Location) -> Iterator[None]:
+    """Lets `caller_location` give this place: for work that another thread asked for."""
+    token = _elsewhere.set(location)
+    try:
+        yield
+    finally:
+        _elsewhere.reset(token)

@@ -3,39 +3,65 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["MoveLog"]
+__all__ = ["FirstVersion", "MoveLog"]
+
+
+@dataclass(frozen=True, slots=True)
+class FirstVersion:
+    """What a handle named before the first store of a region moved it.
+
+    Attributes:
+        reference: the handle, weakly.
+        storage: its storage, if it was real.
+        value: its value, if it was not.
+        context: the context that value belongs to.
+    """
+
+    reference: weakref.ref[Any]
+    storage: Any
+    value: Any
+    context: Any
 
 
 class MoveLog:
-    """Remembers the version each handle named before a store moved it."""
+    """Remembers the version each handle named before a store first moved it."""
 
-    __slots__ = ("_moves",)
+    __slots__ = ("_first",)
 
     def __init__(self) -> None:
-        self._moves: list[tuple[weakref.ref[Any], Any, Any, Any]] = []
+        self._first: dict[int, FirstVersion] = {}
 
     def note(self, handle: Any) -> None:
-        """Remembers the version a handle names now."""
-        self._moves.append((weakref.ref(handle), handle._storage, handle._value, handle._context))
+        """Remembers the version a handle names now, unless an earlier one is known."""
+        known = self._first.get(id(handle))
+        # The number of a handle that died may be another handle's now.
+        if known is None or known.reference() is not handle:
+            self._first[id(handle)] = FirstVersion(
+                weakref.ref(handle), handle._storage, handle._value, handle._context
+            )
 
-    def first_versions(self) -> dict[int, tuple[Any, Any, Any, Any]]:
-        """By id of the handle: the handle, and the storage, value and context it named at first."""
-        found: dict[int, tuple[Any, Any, Any, Any]] = {}
-        for reference, storage, value, context in self._moves:
-            handle = reference()
+    def moved(self) -> Iterator[tuple[Any, FirstVersion]]:
+        """The handles alive that were moved, in order, and what each named at first."""
+        for first in list(self._first.values()):
+            handle = first.reference()
             if handle is not None:
-                found.setdefault(id(handle), (handle, storage, value, context))
-        return found
+                yield handle, first
 
     def restore(self) -> None:
         """Puts every handle back and forgets the moves."""
-        for handle, storage, value, context in self.first_versions().values():
-            handle._storage, handle._value, handle._context = storage, value, context
-            handle._type = storage.type if storage is not None else value.type
-        self._moves.clear()
+        for handle, first in self.moved():
+            if first.storage is None:
+                # Its context counts it among its live tensors again.
+                first.context.adopt(handle, first.value)
+                continue
+            handle._type = first.storage.type
+            handle._storage, handle._value, handle._context = first.storage, None, None
+        self._first.clear()
 
     def clear(self) -> None:
         """Forgets the moves: the new versions hold."""
-        self._moves.clear()
+        self._first.clear()

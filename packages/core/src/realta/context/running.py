@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from realta.context.demand import Demand, cut_out
 from realta.errors import ExecutionError
-from realta.graph import Value
+from realta.graph import Input, Value
 from realta.runtime import Options, Program, poisoned_storage, program_for, run_program
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def realize(
     Args:
         context: whose values they are.
         wanted: unrealized values.
-        poison: whether outputs are poisoned for good where a launch fails (eager regions); otherwise
-            they stay pending and may be retried.
+        poison: whether outputs are poisoned for good where a launch fails (eager regions);
+            otherwise they stay pending and may be retried.
 
     Raises:
         RealtaError: nothing was changed if it was raised before a launch began.
@@ -38,7 +38,8 @@ def realize(
     except ExecutionError as error:
         if poison:
             for value in graph.outputs:
-                value.payload = poisoned_storage(value.type, error)
+                if not isinstance(value, Input):
+                    value.payload = poisoned_storage(value.type, error)
         raise
     for value, storage in zip(graph.outputs, storages, strict=True):
         value.payload = storage

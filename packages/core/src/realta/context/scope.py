@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from realta.errors import RealizationError
@@ -25,42 +26,85 @@ current: Final[ContextVar[RecordingContext | None]] = ContextVar("realta_context
 """The innermost active context of this thread or task."""
 
 
-def activate(context: RecordingContext) -> Token[RecordingContext | None]:
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One activation; they form a list from the innermost outwards, one list a thread or task."""
+
+    context: RecordingContext
+    token: Token[RecordingContext | None]
+    outer: _Entry | None
+
+
+_innermost: Final[ContextVar[_Entry | None]] = ContextVar("realta_entries", default=None)
+
+
+def activate(context: RecordingContext) -> None:
     """Makes a context the current one."""
-    return current.set(context)
+    token = current.set(context)
+    _innermost.set(_Entry(context, token, _innermost.get()))
 
 
-def deactivate(context: RecordingContext, token: Token[RecordingContext | None]) -> None:
+def deactivate(context: RecordingContext) -> RealizationError | None:
     """Restores what was current before.
 
+    Returns:
+        The error to raise where another context was opened later and is still open: this one is
+        left all the same, so that what was opened later can be left in its turn.
+
     Raises:
-        RealizationError: another context was opened later and is still open, or this is another task.
+        RealizationError: it was not entered here, but in another thread or task; nothing changes.
     """
-    active = current.get()
-    if active is not context:
-        raise RealizationError(
-            f"{context.describe()} is left while {active.describe() if active else 'no context'} is current",
-            where=f"opened at {context.opened_at}",
-            fix="leave contexts in the reverse order of entering; nest `with` blocks",
-        )
+    entry = _innermost.get()
+    if entry is None or entry.context is not context:
+        return _left_too_early(context, entry)
     try:
-        current.reset(token)
+        current.reset(entry.token)
     except ValueError:
-        raise RealizationError(
-            f"{context.describe()} is left in another task than it was entered in",
-            where=f"opened at {context.opened_at}",
-            fix="enter and leave a context in the same task",
-        ) from None
+        raise _misplaced(context) from None
+    outer = entry.outer
+    # What the token remembers may have been left out of order meanwhile.
+    current.set(outer.context if outer is not None else None)
+    _innermost.set(outer)
+    return None
+
+
+def _left_too_early(context: RecordingContext, entry: _Entry | None) -> RealizationError:
+    active = entry.context if entry is not None else None
+    between: list[_Entry] = []
+    while entry is not None and entry.context is not context:
+        between.append(entry)
+        entry = entry.outer
+    if entry is None:
+        raise _misplaced(context)
+    kept = entry.outer
+    for above in reversed(between):
+        kept = _Entry(above.context, above.token, kept)
+    _innermost.set(kept)
+    return RealizationError(
+        f"{context.describe()} is left while {active.describe() if active else 'none'} is current",
+        where=f"opened at {context.opened_at}",
+        fix="leave contexts in the reverse order of entering; nest `with` blocks",
+    )
+
+
+def _misplaced(context: RecordingContext) -> RealizationError:
+    return RealizationError(
+        f"{context.describe()} is left in a thread or task that did not enter it",
+        where=f"opened at {context.opened_at}",
+        fix="enter and leave a context in the same thread and task",
+    )
 
 
 @contextmanager
 def realization_context(context: RecordingContext) -> Iterator[RecordingContext]:
     """Makes ``context`` current for the block, without opening or closing it."""
-    token = activate(context)
+    activate(context)
     try:
         yield context
     finally:
-        deactivate(context, token)
+        problem = deactivate(context)
+        if problem is not None:
+            raise problem
 
 
 def current_realization_context(default: Any = ...) -> Any:

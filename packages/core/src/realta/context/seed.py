@@ -35,7 +35,9 @@ class RandomState:
 
     def reset(self, key: int) -> None:
         """Sets the key and begins again at draw 0."""
-        if isinstance(key, bool) or not isinstance(key, (int, np.integer)) or not 0 <= key < 2**64:
+        given: Any = key
+        whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+        if not whole or not 0 <= given < 2**64:
             raise ArgumentError(
                 f"a random key is an integer from 0 to 2**64 - 1, got {key!r}",
                 fix="pass such an integer, for example set_seed(0)",
@@ -57,10 +59,33 @@ class RandomState:
             [counter & _WORD, counter >> 32, self.key & _WORD, self.key >> 32], dtype=np.uint32
         )
 
+    def draw(self) -> NDArray[Any]:
+        """The state of the next draw, whose counter is taken. Atomic."""
+        with self._lock:
+            counter = self.counter
+            self.counter = (counter + 1) % 2**64
+            return self.words(counter)
+
     def snapshot(self) -> NDArray[Any]:
         """Key and counter as uint64[2]."""
         with self._lock:
             return np.array([self.key, self.counter], dtype=np.uint64)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # There is one global stream in each process, and what draws from it goes on doing so.
+        if self is global_state:
+            return (_global, ())
+        return (_restored, (self.key, self.counter))
+
+
+def _global() -> RandomState:
+    return global_state
+
+
+def _restored(key: int, counter: int) -> RandomState:
+    state = RandomState(key)
+    state.counter = counter
+    return state
 
 
 global_state: Final = RandomState(0)

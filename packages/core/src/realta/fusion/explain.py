@@ -114,11 +114,13 @@ class Explanation:
         graph: name of the graph.
         kernels: the kernels in the order they run.
         bytes_unfused: bytes that its ops would move with a kernel for each.
+        notes: what else is to be known: which inner values are kept, where a region was split.
     """
 
     graph: str
     kernels: tuple[KernelText, ...]
     bytes_unfused: int
+    notes: tuple[str, ...] = ()
 
     @property
     def bytes_moved(self) -> int:
@@ -130,6 +132,7 @@ class Explanation:
         found = asdict(self)
         found["bytes_moved"] = self.bytes_moved
         found["kernels"] = list(found["kernels"])
+        found["notes"] = list(found["notes"])
         for kernel, data in zip(self.kernels, found["kernels"], strict=True):
             data["bytes_read"] = kernel.bytes_read
             data["bytes_written"] = kernel.bytes_written
@@ -144,6 +147,8 @@ class Explanation:
             lines += ["", *_block(number, kernel)]
         if len(self.kernels) > _SHOWN_KERNELS:
             lines += ["", f"... and {len(self.kernels) - _SHOWN_KERNELS} more kernels"]
+        if self.notes:
+            lines += ["", *self.notes]
         return "\n".join(lines)
 
     def _headline(self) -> str:

@@ -4,11 +4,12 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from realta.context import RecordingContext as RealizationContext
 from realta.context import current_realization_context, realization_context
 from realta.plugins import default_device, default_dtype, defaults, defaults_like
+from realta.tensor.base import RealizationState
 from realta.tensor.display import print_options
-from realta.tensor.tensor import RealizationState, Tensor, real_tensor, wrap
+from realta.tensor.protocol import RealizationContext
+from realta.tensor.tensor import Tensor, real_tensor, wrap
 from realta.types import TensorType
 
 __all__ = [

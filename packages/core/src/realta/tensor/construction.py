@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from realta.errors import ArgumentError, DTypeError, ShapeError
 from realta.plugins import current_dtype
-from realta.types import DType, as_dtype, convert_scalar, float32
+from realta.types import DType, as_dtype, convert_scalar
 
 __all__ = ["array_of"]
 
 
 def array_of(data: Any, dtype: DType | None) -> NDArray[Any]:
-    """The C-contiguous array of a tensor's data, with the dtype of spec 3; a copy if it is writable memory.
+    """The C-contiguous array of a tensor's data, with the dtype of spec 3; a copy.
 
     Python ints give int64, bools bool, floats the default float dtype; NumPy arrays keep theirs.
 
@@ -31,7 +31,9 @@ def array_of(data: Any, dtype: DType | None) -> NDArray[Any]:
         found = as_dtype(array.dtype)
     else:
         array = _from_sequence(data)
-        found = _python_dtype(array.dtype.type) if _is_python(array) else as_dtype(array.dtype)
+        found = (
+            _python_dtype(array.dtype.type) if _is_python(data, array) else as_dtype(array.dtype)
+        )
     wanted = dtype or found
     return _convert(array, wanted)
 
@@ -42,8 +44,11 @@ def _python_dtype(kind: Any) -> DType:
     return as_dtype("bool") if issubclass(kind, (bool, np.bool_)) else as_dtype("int64")
 
 
-def _is_python(array: NDArray[Any]) -> bool:
-    return array.dtype.kind in "bif" and array.dtype.itemsize in (1, 8)
+def _is_python(data: Any, array: NDArray[Any]) -> bool:
+    """Whether an array was made from Python numbers, whose width says nothing."""
+    if not isinstance(data, Sequence) or array.dtype not in (np.bool_, np.int64, np.float64):
+        return False
+    return not any(hasattr(x, "__array__") and not isinstance(x, np.float64) for x in data)
 
 
 def _from_sequence(data: Any) -> NDArray[Any]:
@@ -55,15 +60,12 @@ def _from_sequence(data: Any) -> NDArray[Any]:
     if isinstance(data, (str, bytes)):
         raise DTypeError("a tensor cannot be made from text", fix="give numbers")
     try:
-        array = np.asarray(data)
+        return np.asarray(data)
     except ValueError as error:
         raise ShapeError(
             "the nested lists are ragged: inner lists have different lengths",
             fix="make them rectangular, or pad them",
         ) from error
-    if array.size == 0 and array.dtype == np.float64 and isinstance(data, Sequence):
-        return array.astype(current_dtype().numpy) if current_dtype() is not float32 else array
-    return array
 
 
 def _convert(array: NDArray[Any], dtype: DType) -> NDArray[Any]:

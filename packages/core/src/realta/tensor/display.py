@@ -34,7 +34,8 @@ class PrintOptions:
     linewidth: int = 88
 
 
-_options: Final[ContextVar[PrintOptions]] = ContextVar("realta_print", default=PrintOptions())
+_DEFAULT: Final = PrintOptions()
+_options: Final[ContextVar[PrintOptions]] = ContextVar("realta_print", default=_DEFAULT)
 
 
 @contextmanager

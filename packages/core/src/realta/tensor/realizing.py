@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from realta.context import caller_location, standing_at
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-    from realta.tensor.tensor import Tensor
+    from realta.graph import Location
+    from realta.tensor.base import TensorBase
 
 __all__ = ["Realize", "realize_in_background"]
+
+T = TypeVar("T", bound="TensorBase")
 
 _WORKERS: Final = 4
 _lock: Final = threading.Lock()
@@ -28,31 +34,44 @@ def _pool() -> ThreadPoolExecutor:
         return _pools[0]
 
 
-def realize_in_background(tensor: Tensor) -> Generator[Any, None, Tensor]:
+# The threads of a pool do not survive a fork.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pools.clear)
+
+
+def realize_in_background(tensor: T) -> Generator[Any, None, T]:
     """Realizes on a pool thread while the event loop goes on.
 
     Concurrent awaits of one context do the work once, since realizing takes the context's lock.
     Cancelling the await abandons the wait, not the work.
+
+    Raises:
+        RealizationError, ExecutionError: as `Realize` does; the place is that of the ``await``.
     """
-    if tensor.is_real:
-        tensor.realize()
+    if tensor._settle() and tensor._storage.launch is None:
         return tensor
     import asyncio
 
-    loop = asyncio.get_running_loop()
-    yield from asyncio.shield(loop.run_in_executor(_pool(), tensor.realize)).__await__()
+    place = caller_location()
+    work = asyncio.get_running_loop().run_in_executor(_pool(), _realize_for, tensor, place)
+    yield from asyncio.shield(work).__await__()
     return tensor
 
 
-class Realize:
+def _realize_for(tensor: TensorBase, place: Location) -> None:
+    with standing_at(place):
+        Realize(tensor)()
+
+
+class Realize(Generic[T]):
     """``t.realize``: call it (``t.realize()``) or await it (``await t.realize``)."""
 
     __slots__ = ("_tensor",)
 
-    def __init__(self, tensor: Tensor) -> None:
+    def __init__(self, tensor: T) -> None:
         self._tensor = tensor
 
-    def __call__(self) -> Tensor:
+    def __call__(self) -> T:
         """Makes the tensor real and waits for it; returns the tensor.
 
         Raises:
@@ -61,12 +80,14 @@ class Realize:
         """
         tensor = self._tensor
         if not tensor._settle():
-            tensor._context.demand((tensor,))
+            context = tensor._context
+            if context is not None:  # None: another thread has just made it real
+                context.demand((tensor,))
             tensor._settle()
         tensor._storage.wait()
         return tensor
 
-    def __await__(self) -> Generator[Any, None, Tensor]:
+    def __await__(self) -> Generator[Any, None, T]:
         return realize_in_background(self._tensor)
 
     def __repr__(self) -> str:

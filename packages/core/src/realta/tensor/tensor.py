@@ -2,50 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass
-from math import prod
-from typing import Any, NoReturn, Self
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from realta.context import RecordingContext, TensorHandle, current
-from realta.errors import ArgumentError, MissingAttribute, RealizationError, UnsupportedOp
+from realta.context import AbandonedRegion, RecordingContext, caller_location, use_handle_type
+from realta.errors import ArgumentError, MissingAttribute, RealtaError, UnsupportedOp
 from realta.graph import Value
 from realta.plugins import Device, current_device, device_of, open_device
 from realta.runtime import Storage
+from realta.tensor.base import TensorBase
 from realta.tensor.construction import array_of
 from realta.tensor.display import html_of, text_of, text_of_unrealized
-from realta.tensor.realizing import Realize, realize_in_background
-from realta.types import DType, TensorType, as_dtype, bfloat16
+from realta.types import as_dtype
 
-__all__ = ["RealizationState", "Tensor", "add_habits", "real_tensor", "wrap"]
+__all__ = ["Tensor", "add_habits", "real_tensor", "wrap"]
 
 _new = object.__new__
 
 
-@dataclass(frozen=True, slots=True)
-class RealizationState:
-    """The state of an unrealized tensor.
-
-    Attributes:
-        values: the graph value it names.
-        ctx: the context that can compute it.
-    """
-
-    values: tuple[Value, ...]
-    ctx: RecordingContext
-
-
-class Tensor(TensorHandle):
+class Tensor(TensorBase):
     """A multi-dimensional array whose realization you control.
 
     Args:
-        data: a number, nested lists of numbers, or an array; copied.
-        dtype: element type; by default int64 for Python ints, bool for bools, the default float dtype
-            for floats, and an array's own dtype.
-        device: where it lives; the default device if left out.
+        data: a number, nested lists of numbers, or an array, which are copied; or a tensor, which
+            may stay unrealized.
+        dtype: element type; by default int64 for Python ints, bool for bools, the default float
+            dtype for floats, and an array's own dtype.
+        device: where it lives; the default device, or the tensor's own, if left out.
 
     Raises:
         DTypeError: the data are not numbers, or do not fit the dtype.
@@ -60,175 +46,54 @@ class Tensor(TensorHandle):
     def __init__(self, data: Any, *, dtype: Any = None, device: Any = None) -> None:
         wanted = None if dtype is None else as_dtype(dtype)
         if isinstance(data, Tensor):
-            array: NDArray[Any] = data.cast(wanted).numpy() if wanted else data.numpy()
-            device = data.device if device is None else device
-        else:
-            array = array_of(data, wanted)
+            self._take_over(data, wanted, device)
+            return
         name = current_device() if device is None else device_of(device).name
+        try:
+            array = array_of(data, wanted)
+        except RealtaError as error:
+            raise error.at(f"Tensor({type(data).__name__}) at {caller_location()}") from None
         storage = open_device(name).upload(array)
         self._type = storage.type
         self._storage = storage
         self._value = None
         self._context = None
 
-    # -- what it is; never realizes ---------------------------------------------------------------
+    def _take_over(self, source: Tensor, dtype: Any, device: Any) -> None:
+        """Names the same version as another tensor, or what a cast and a move make of it."""
+        if dtype is not None and dtype is not source.dtype:
+            source = source.cast(dtype)
+        if device is not None and device_of(device).name != source._type.device:
+            source = source.to(device)
+        same = source._another_handle()
+        self._type, self._storage = same._type, same._storage
+        self._value = self._context = None
+        if same._context is not None:
+            same._context.adopt(self, same._value)
 
-    @property
-    def type(self) -> TensorType:
-        """Its `TensorType`."""
-        return self._type
-
-    @property
-    def dtype(self) -> DType:
-        """Element type."""
-        return self._type.dtype
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        """Extents."""
-        return self._type.shape
-
-    @property
-    def device(self) -> Device:
-        """Where it lives, or will live."""
-        return device_of(self._type.device)
-
-    @property
-    def rank(self) -> int:
-        """Number of axes."""
-        return len(self._type.shape)
-
-    ndim = rank
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return prod(self._type.static_shape)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return self._type.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return self._type.nbytes
-
-    @property
-    def is_real(self) -> bool:
-        """Whether it has a buffer; asking does not realize it."""
-        return self._settle()
-
-    @property
-    def real(self) -> bool:
-        """The same as `is_real`, by MAX's name."""
-        return self._settle()
-
-    @property
-    def state(self) -> RealizationState | None:
-        """None for a real tensor, else the graph value it names and its context."""
-        if self._settle():
-            return None
-        return RealizationState((self._value,), self._context)
-
-    @property
-    def graph_value(self) -> Value:
-        """The value by which the current context reads it."""
-        context = current.get()
-        if context is not None:
-            return context.value_of(self)
-        if self._settle():
-            raise RealizationError(
-                "a real tensor is no graph value outside a realization context",
-                fix="read it inside `with graph:` or another context",
-            )
-        return self._value  # type: ignore[no-any-return]
-
-    @classmethod
-    def from_graph_value(cls, value: Value) -> Tensor:
-        """The tensor that names a value of the graph being recorded.
-
-        Raises:
-            RealizationError: no context is open.
-        """
-        context = current.get()
-        if context is None:
-            raise RealizationError(
-                "a graph value becomes a tensor only while its graph is being recorded",
-                fix="call it inside `with graph:`",
-            )
-        return wrap(context, value)
-
-    # -- realizing --------------------------------------------------------------------------------
-
-    @property
-    def realize(self) -> Realize:
-        """Makes it real: ``t.realize()``, ``await t.realize`` or ``await t``."""
-        return Realize(self)
-
-    def materialize(self) -> Self:
-        """Makes it real and returns it."""
-        Realize(self)()
-        return self
-
-    def __await__(self) -> Generator[Any, None, Tensor]:
-        return realize_in_background(self)
-
-    def _real_storage(self) -> Storage:
-        if self._storage is None:
-            Realize(self)()
-        storage: Storage = self._storage
-        storage.wait()
-        return storage
-
-    def numpy(self, *, copy: bool = False) -> NDArray[Any]:
-        """Its values as a NumPy array.
-
-        Args:
-            copy: False gives a read-only view of host memory where there is one; True an own,
-                writable array.
-        """
-        array = self._real_storage().numpy()
-        return array.copy() if copy else array
-
-    to_numpy = numpy
-
-    def item(self) -> Any:
-        """Its one element as a Python bool, int or float.
-
-        Raises:
-            ArgumentError: it has more or fewer elements than one.
-        """
-        if self._type.is_static and self.size != 1:
-            raise ArgumentError(
-                f"a tensor of shape {self.shape} has {self.size} elements, not one",
-                where=f"item of {self._type}",
-                fix="index one element, or use tolist()",
-            )
-        found = self._real_storage().numpy().reshape(()).item()
-        return float(found) if self.dtype.is_float else found
-
-    def tolist(self) -> Any:
-        """Its values as nested lists of Python numbers."""
-        array = self._real_storage().numpy()
-        return (array.astype(np.float32) if array.dtype.kind == "V" else array).tolist()
-
-    # -- Python's and NumPy's protocols -----------------------------------------------------------
+    # -- Python's protocols -----------------------------------------------------------------------
 
     def __len__(self) -> int:
         if not self.shape:
             raise ArgumentError(
                 "a 0-d tensor has no length",
-                where=f"len of {self._type}",
+                where=f"len of {self._type} at {caller_location()}",
                 fix="use .size or .item()",
             )
-        return int(self.shape[0])
+        if not isinstance(self.shape[0], int):
+            raise ArgumentError(
+                f"the first extent of {self._type} is not known before the call",
+                where=f"len at {caller_location()}",
+                fix="use t.shape[0], which computes like a number",
+            )
+        return self.shape[0]
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self.shape:
             raise ArgumentError(
-                "a 0-d tensor cannot be iterated", where=f"iter of {self._type}", fix="use .item()"
+                "a 0-d tensor cannot be iterated",
+                where=f"iter of {self._type} at {caller_location()}",
+                fix="use .item()",
             )
         self._real_storage()
         return (self[n] for n in range(len(self)))
@@ -237,7 +102,7 @@ class Tensor(TensorHandle):
         if self._type.is_static and self.size != 1:
             raise ArgumentError(
                 f"the truth value of a tensor of shape {self.shape} is ambiguous",
-                where=f"bool of {self._type}",
+                where=f"bool of {self._type} at {caller_location()}",
                 fix="use F.all(t) or F.any(t), or F.where to choose by element",
             )
         return bool(self.item())
@@ -251,12 +116,14 @@ class Tensor(TensorHandle):
     def __index__(self) -> int:
         if not (self.dtype.is_integer and self.shape == ()):
             raise ArgumentError(
-                f"only a 0-d integer tensor can be an index, not {self._type}", fix="cast it first"
+                f"only a 0-d integer tensor can be an index, not {self._type}",
+                where=str(caller_location()),
+                fix="cast it, or index one element of it",
             )
         return int(self.item())
 
-    def __round__(self, digits: int = 0) -> float:
-        return round(float(self.item()), digits)
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.item(), digits)
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if spec else str(self)
@@ -265,47 +132,17 @@ class Tensor(TensorHandle):
         return id(self)
 
     def __contains__(self, item: Any) -> bool:
-        return bool((self == item).any().item())
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        array = self._real_storage().numpy()
-        if dtype is not None and np.dtype(dtype) != array.dtype:
-            if copy is False:
-                raise ArgumentError(
-                    f"{self.dtype} to {dtype} cannot be had without a copy", fix="use copy=None"
-                )
-            return array.astype(dtype)
-        return array.copy() if copy else array
-
-    def __dlpack__(
-        self,
-        *,
-        stream: Any = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: Any = None,
-        copy: bool | None = None,
-    ) -> Any:
-        if self.dtype is bfloat16 or (self.dtype.itemsize == 1 and self.dtype.is_float):
-            raise UnsupportedOp(
-                f"NumPy exports no {self.dtype} through DLPack", fix="cast to float32 first"
-            )
-        array = self._real_storage().numpy()
-        if max_version is None or max_version < (1, 0) or copy:
-            # A legacy consumer ignores that the memory is read-only, so it gets its own.
-            array = array.copy()
-        if max_version is None:
-            return array.__dlpack__()
-        return array.__dlpack__(max_version=max_version, dl_device=dl_device)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+        found = self == item
+        return isinstance(found, Tensor) and bool(found.any())
 
     def __repr__(self) -> str:
         if not self._settle():
             return text_of_unrealized(self._type, "unrealized")
-        if self._storage.error is not None:
+        try:
+            array = self._storage.numpy()
+        except RealtaError:  # whoever uses it is told; printing it only shows what it is
             return text_of_unrealized(self._type, "poisoned")
-        return text_of(self._real_storage().numpy(), self._type)
+        return text_of(array, self._type)
 
     def _repr_html_(self) -> str:
         return html_of(repr(self), self._type)
@@ -326,13 +163,109 @@ class Tensor(TensorHandle):
         array = self._real_storage().numpy()
         return (_unpickle, (array.tobytes(), self.dtype.name, self.shape, self.device))
 
-    def __getattr__(self, name: str) -> NoReturn:
+    # -- NumPy's and DLPack's ---------------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        array = self._real_storage().numpy()
+        if dtype is not None and np.dtype(dtype) != array.dtype:
+            if copy is False:
+                raise ArgumentError(
+                    f"{self.dtype} to {dtype} cannot be had without a copy",
+                    where=str(caller_location()),
+                    fix="use copy=None",
+                )
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: Any = None,
+        copy: bool | None = None,
+    ) -> Any:
+        if self._storage_only():
+            raise UnsupportedOp(
+                f"NumPy exports no {self.dtype} through DLPack",
+                where=str(caller_location()),
+                fix="cast to float32 first",
+            )
+        array = self._real_storage().numpy()
+        # A legacy consumer ignores that the memory is read-only, so it gets its own.
+        legacy = max_version is None or max_version < (1, 0)
+        if legacy and copy is False:
+            raise ArgumentError(
+                "a consumer of DLPack before 1.0 could write to memory that is not its own",
+                where=str(caller_location()),
+                fix="let it copy, or use a newer one",
+            )
+        if legacy or copy:
+            array = array.copy()
+        if legacy:
+            return array.__dlpack__()
+        return array.__dlpack__(max_version=max_version, dl_device=dl_device)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def _storage_only(self) -> bool:
+        return self.dtype.numpy.kind not in "biuf"
+
+    if TYPE_CHECKING:
+        # `realta.functional` attaches operators and methods, each written once for both.
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __rfloordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __rmod__(self, other: Any) -> Tensor: ...
+        def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]: ...
+        def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __rmatmul__(self, other: Any) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __rand__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __ror__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __rxor__(self, other: Any) -> Tensor: ...
+        def __lshift__(self, other: Any) -> Tensor: ...
+        def __rlshift__(self, other: Any) -> Tensor: ...
+        def __rshift__(self, other: Any) -> Tensor: ...
+        def __rrshift__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __pos__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __getitem__(self, other: Any) -> Tensor: ...
+        def __setitem__(self, key: Any, value: Any) -> None: ...
+
+        def __eq__(self, other: object) -> Any: ...
+        def __ne__(self, other: object) -> Any: ...
+
+    def __getattr__(self, name: str) -> Any:
         fix = _habits.get(name)
         if fix is not None:
-            raise MissingAttribute(f"a tensor has no {name!r}", fix=fix)
+            raise MissingAttribute(
+                f"a tensor has no {name!r}", where=str(caller_location()), fix=fix
+            )
         raise AttributeError(f"'Tensor' object has no attribute {name!r}")
 
 
+use_handle_type(Tensor)
 _habits: dict[str, str] = {}
 
 
@@ -341,8 +274,12 @@ def add_habits(habits: Mapping[str, str]) -> None:
     _habits.update(habits)
 
 
-def wrap(context: RecordingContext, value: Value) -> Tensor:
-    """A new unrealized tensor that names a value of a context."""
+def wrap(context: RecordingContext | AbandonedRegion, value: Value) -> Tensor:
+    """A new unrealized tensor that names a value of a context.
+
+    Raises:
+        RealizationError: an exception left the region that the value was recorded in.
+    """
     tensor: Tensor = _new(Tensor)
     context.adopt(tensor, value)
     return tensor

@@ -1,0 +1,252 @@
+"""CompiledFunction: a traced function that is called with tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from realta.compilation.programs import Programs
+from realta.compilation.signature import Signature
+from realta.compilation.staging import Slot, StagedGraph, stage
+from realta.compilation.supplies import Captured
+from realta.context import (
+    EagerRealizationContext,
+    GraphRealizationContext,
+    caller_location,
+    current,
+    rebind,
+)
+from realta.errors import ArgumentError, RealizationError
+from realta.functional.arguments import as_tensor
+from realta.graph import Graph
+from realta.runtime import Options, Program, uniquely_held
+from realta.tensor import Tensor, real_tensor
+from realta.tree import Star, flatten, unflatten
+
+__all__ = ["CompiledFunction", "compile"]
+
+
+def compile(
+    fn: Callable[..., Any], *, name: str = "", numerics: Any = "exact", donate: Sequence[int] = ()
+) -> Callable[..., CompiledFunction]:
+    """Compiles a function ahead of time: ``compile(fn)(*types, **static)`` gives a callable.
+
+    Args:
+        fn: a function of tensors; traced once.
+        name: name of the graph; the function's if left out.
+        numerics: ``"exact"`` or ``"fast"``.
+        donate: numbers of tensor arguments whose memory a call may use up.
+
+    Returns:
+        A function of types (nested as the arguments are) and static arguments.
+    """
+    tracer = stage(fn, name=name)
+
+    def with_types(*types: Any, **static: Any) -> CompiledFunction:
+        return CompiledFunction(tracer(*types, **static), numerics=numerics, donate=donate)
+
+    return with_types
+
+
+class CompiledFunction:
+    """A compiled graph that is called with tensors.
+
+    Tensors that the function stores to, arguments or captured ones, move to their new versions
+    after a successful call, in place where nobody else holds the old one.
+
+    Args:
+        staged: the traced function.
+        numerics: ``"exact"`` or ``"fast"``.
+        donate: numbers of tensor arguments whose memory a call may use up.
+
+    Raises:
+        ArgumentError: there is no tensor argument of that number.
+        RealtaError: it cannot be compiled.
+    """
+
+    def __init__(
+        self, staged: StagedGraph, *, numerics: Any = "exact", donate: Sequence[int] = ()
+    ) -> None:
+        self.staged = staged
+        self.donate = frozenset(donate)
+        wrong = [n for n in self.donate if n not in range(len(staged.types))]
+        if wrong:
+            raise ArgumentError(
+                f"{staged.graph.name} has no tensor argument {wrong[0]} to donate",
+                where=str(caller_location()),
+                fix=f"it has {len(staged.types)}, numbered from 0",
+            )
+        self.name = staged.graph.name
+        self._options = Options(numerics=numerics, name=self.name)
+        self._signature = Signature(self.name, staged.types, _tensor_labels(staged))
+        self._programs = Programs(staged.graph, self._options)
+        # With nothing captured, drawn or stored, a call is its arguments and the program.
+        simple = not staged.supplies and not staged.stored and not self.donate
+        flat = simple and staged.arguments == flatten(((*staged.types,), {}))[1]
+        one = staged.results.is_leaf and staged.constants == (Slot,)
+        self._plain = len(staged.types) if flat and one and self._programs.static else -1
+
+    @property
+    def graph(self) -> Graph:
+        """The traced graph."""
+        return self.staged.graph
+
+    @property
+    def program(self) -> Program:
+        """The compiled program.
+
+        Raises:
+            ShapeError: dimensions are symbolic, so there is one program for each call's extents.
+        """
+        return self._programs.only()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls it with tensors of the declared types and the same static arguments.
+
+        Raises:
+            ArgumentError, ShapeError, DTypeError, DeviceError: an argument does not fit; nothing
+                ran.
+            RealizationError: it is called while a graph is recorded.
+        """
+        if len(args) == self._plain and not kwargs and current.get() is None:
+            storages = []
+            for tensor, type_ in zip(args, self.staged.types, strict=True):
+                if tensor.__class__ is not Tensor or tensor._type is not type_:
+                    break
+                storage = tensor._storage
+                if storage is None:
+                    break
+                storages.append(storage)
+            else:
+                programs = self._programs
+                found = programs.static.run(storages, places=programs.places)  # type: ignore[union-attr]
+                return real_tensor(found[0])
+        return self._call(args, kwargs)
+
+    def _call(self, args: Any, kwargs: Any) -> Any:
+        context = current.get()
+        if isinstance(context, GraphRealizationContext):
+            raise RealizationError(
+                f"the compiled function {self.name} is called while a graph is recorded",
+                where=str(caller_location()),
+                fix="call the plain function there, and compile the whole",
+            )
+        staged = self.staged
+        tensors = self._tensors(args, kwargs)
+        program = self._programs.get(self._signature.bind(tensors))
+        for tensor in tensors:
+            tensor._real_storage()
+        self._refuse_aliases(tensors)
+        # A region must be able to put back what it stored to.
+        keeps = isinstance(context, EagerRealizationContext)
+        donated = self.donate if keeps else self.donate | self._unshared(tensors)
+        inputs: list[Any] = [tensor._storage for tensor in tensors]
+        inputs += [supply.get() for supply in staged.supplies]
+        results = program.run(inputs, donated=donated, places=self._programs.places)
+        move = rebind if context is None else context.move_to_storage
+        for owner, number in staged.stored:
+            move(tensors[owner] if isinstance(owner, int) else owner, results[number])
+        found = iter(results)
+        leaves = [real_tensor(next(found)) if c is Slot else c for c in staged.constants]
+        return unflatten(staged.results, leaves)
+
+    def _unshared(self, tensors: Sequence[Tensor]) -> frozenset[int]:
+        """The numbers of inputs that are stored to and that nobody else holds."""
+        found = set()
+        for owner, _ in self.staged.stored:
+            tensor = tensors[owner] if isinstance(owner, int) else owner
+            if tensor._settle() and uniquely_held(tensor._storage, 1):
+                found.add(owner if isinstance(owner, int) else self._number_of(owner))
+        return frozenset(found - {-1})
+
+    def _number_of(self, captured: Tensor) -> int:
+        """The number of the input that a captured tensor is; -1 if it is only written."""
+        for number, supply in enumerate(self.staged.supplies, len(self.staged.types)):
+            if isinstance(supply, Captured) and supply.tensor is captured:
+                return number
+        return -1
+
+    def _refuse_aliases(self, tensors: Sequence[Tensor]) -> None:
+        """What is stored to may come in under one name only: a trace has a value for each name."""
+        for owner, _ in self.staged.stored:
+            handle = tensors[owner] if isinstance(owner, int) else owner
+            for number, tensor in enumerate(tensors):
+                if tensor is handle and number != owner:
+                    raise ArgumentError(
+                        f"argument {self._signature.labels[number]} of {self.name} is a tensor "
+                        "that the function also has under another name and stores to",
+                        where=str(caller_location()),
+                        fix="pass copy.copy(tensor), so that each name is a tensor of its own",
+                    )
+
+    def _tensors(self, args: Any, kwargs: Any) -> list[Tensor]:
+        """The tensor arguments of a call.
+
+        Raises:
+            ArgumentError: the arguments are nested otherwise, or a static one differs.
+        """
+        staged = self.staged
+        leaves, tree = flatten((args, kwargs))
+        if staged.arguments != tree:
+            raise ArgumentError(
+                f"{self.name} was compiled for the arguments {_call_text(staged.arguments)}, "
+                f"got {_call_text(tree)}",
+                where=str(caller_location()),
+                fix="pass arguments nested as the types were",
+            )
+        tensors: list[Tensor] = []
+        for label, leaf, expected in zip(staged.labels, leaves, staged.static, strict=True):
+            if expected is Slot:
+                tensors.append(self._tensor(label, len(tensors), leaf))
+            elif type(leaf) is not type(expected) or not _same(leaf, expected):
+                raise ArgumentError(
+                    f"the static argument {label} of {self.name} was {expected!r}, got {leaf!r}",
+                    where=str(caller_location()),
+                    fix="compile again for another value",
+                )
+        return tensors
+
+    def _tensor(self, label: str, number: int, leaf: Any) -> Tensor:
+        if isinstance(leaf, Tensor):
+            return leaf
+        if any(owner == number for owner, _ in self.staged.stored if isinstance(owner, int)):
+            raise ArgumentError(
+                f"{self.name} stores to its argument {label}, which is no tensor but "
+                f"{type(leaf).__name__}",
+                where=str(caller_location()),
+                fix="pass a tensor, which moves to the new version",
+            )
+        try:
+            return as_tensor(leaf, self.staged.types[number].device)
+        except ArgumentError as error:
+            error.where = f"argument {label} of {self.name} at {caller_location()}"
+            raise
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored, (self.staged, self._options.numerics, tuple(self.donate)))
+
+    def __repr__(self) -> str:
+        types = ", ".join(map(str, self.staged.types))
+        return f"<CompiledFunction {self.name}({types})>"
+
+
+def _restored(staged: StagedGraph, numerics: Any, donate: tuple[int, ...]) -> CompiledFunction:
+    return CompiledFunction(staged, numerics=numerics, donate=donate)
+
+
+def _tensor_labels(staged: StagedGraph) -> tuple[str, ...]:
+    pairs = zip(staged.labels, staged.static, strict=True)
+    return tuple([label for label, leaf in pairs if leaf is Slot])
+
+
+def _call_text(tree: Any) -> str:
+    """Arguments as a call shows them: ``(*, cache={'k': *})``."""
+    args, kwargs = unflatten(tree, [Star()] * tree.count)
+    shown = [repr(a) for a in args] + [f"{k}={v!r}" for k, v in kwargs.items()]
+    return f"({', '.join(shown)})"
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Whether two static arguments of one type are equal; arrays by their elements."""
+    found = first == second
+    return bool(found.all()) if hasattr(found, "all") else bool(found)

@@ -1,0 +1,73 @@
+"""Programs: what a graph is compiled to: one program, or one for each set of extents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from realta.errors import ShapeError
+from realta.graph import Graph
+from realta.passes.specialize import specialize
+from realta.runtime import OpenDevice, Options, Places, Program, program_for
+
+__all__ = ["Programs"]
+
+_KEPT: Final = 64
+"""Programs for different extents that one graph keeps; the oldest goes first."""
+
+
+class Programs:
+    """The programs of one graph, with the places of its ops for errors.
+
+    Args:
+        graph: the graph; compiled at once if all its extents are known.
+        options: how to compile it.
+        device: where it runs if its types name no device.
+
+    Attributes:
+        static: the only program of a graph without symbolic dimensions, else None.
+        places: where its ops stand in the user's program.
+    """
+
+    __slots__ = ("_found", "device", "graph", "options", "places", "static")
+
+    def __init__(self, graph: Graph, options: Options, device: OpenDevice | None = None) -> None:
+        self.graph = graph
+        self.options = options
+        self.device = device
+        self.places = Places(graph.nodes).keep()
+        self._found: dict[Any, Program] = {}
+        self.static: Program | None = None
+        if all(value.type.is_static for value in graph.inputs):
+            self.static = program_for(graph, options, device)
+
+    def get(self, names: Mapping[str, int]) -> Program:
+        """The program for these extents.
+
+        Raises:
+            ShapeError: the extents do not fit an op.
+            RealtaError: it cannot be compiled.
+        """
+        if self.static is not None:
+            return self.static
+        key = tuple(sorted(names.items()))
+        program = self._found.get(key)
+        if program is None:
+            program = program_for(specialize(self.graph, names), self.options, self.device)
+            if len(self._found) >= _KEPT:
+                self._found.pop(next(iter(self._found)), None)
+            self._found[key] = program
+        return program
+
+    def only(self) -> Program:
+        """The only program.
+
+        Raises:
+            ShapeError: dimensions are symbolic, so there is one for each call's extents.
+        """
+        if self.static is None:
+            raise ShapeError(
+                f"{self.graph.name} has symbolic dimensions, so it is compiled when it is called",
+                fix="compile it for static shapes, or call it and use `profile`",
+            )
+        return self.static
