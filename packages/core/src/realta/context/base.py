@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Sequence
+from sys import getrefcount
 from types import TracebackType
 from typing import Any, ClassVar, Final, Literal, Self
 
@@ -24,6 +25,8 @@ __all__ = ["DEFAULT_NODE_BUDGET", "RecordingContext"]
 
 DEFAULT_NODE_BUDGET: Final = 1_000_000
 _COMPACT_AT: Final = 1024
+_UNREAD: Final = 5
+"""References to a source that no op reads: the table, the list, its pair, the loop, the call."""
 
 
 class RecordingContext:
@@ -68,7 +71,7 @@ class RecordingContext:
         self._recorded = 0
         self._depth = 0
         self._owner: int | None = None
-        self._sources: weakref.WeakValueDictionary[int, Input] = weakref.WeakValueDictionary()
+        self._sources: dict[int, Input] = {}
 
     # -- entering and leaving ---------------------------------------------------------------------
 
@@ -225,6 +228,13 @@ class RecordingContext:
                     kept[id(handle)] = reference
             self.pending[: len(seen)] = kept.values()
             self._compact_at = max(_COMPACT_AT, 2 * len(kept))
+            self._forget_sources()
+
+    def _forget_sources(self) -> None:
+        """Lets go of captured storages that no pending op reads any more."""
+        for key, source in list(self._sources.items()):
+            if getrefcount(source) <= _UNREAD:
+                del self._sources[key]
 
     def live(self) -> list[Any]:
         """Its unrealized tensors that are alive, in the order of recording."""

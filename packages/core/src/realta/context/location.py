@@ -12,7 +12,7 @@ from typing import Final
 
 from realta.graph import Location
 
-__all__ = ["caller", "caller_location", "standing_at"]
+__all__ = ["caller", "caller_location", "is_user_code", "standing_at"]
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _SKIPPED: Final = (_PACKAGE, contextlib.contextmanager.__code__.co_filename)
@@ -33,6 +33,14 @@ def caller() -> tuple[CodeType, int] | None:
             _internal.add(code)
         frame = frame.f_back
     return None
+
+
+def is_user_code(code: CodeType, last: list[CodeType | None]) -> bool:
+    """Whether a code object is no part of the package; notes it in ``last`` if so."""
+    if code in _internal or code.co_filename.startswith(_SKIPPED):
+        return False
+    last[0] = code
+    return True
 
 
 def caller_location() -> Location:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from realta.context import current
+from realta.context import current, record_pair
 from realta.functional.operation import fast_path_enabled, new_memo
 from realta.graph import Graph, Input, Node
 from realta.ops import NO_ATTRS, get_op
@@ -64,7 +64,7 @@ def fast_binary(name: str, general: Callable[[Any, Any], Any]) -> Callable[[Any,
                     return general(self, other)
                 types = traced[self._type] = op.result_types((self._type, self._type), NO_ATTRS)
             result = _new(Tensor)
-            context.record_pair(op, self, other, types, result)
+            record_pair(context, op, self, other, types, result)
             return result
         return general(self, other)
 
