@@ -9,9 +9,9 @@ SPACE = Space("elementwise", (4,))
 def test_a_union_is_as_deep_as_the_deeper_and_bounded_by_the_nearer_reader():
     one, other = Cluster(SPACE, None, 1), Cluster(SPACE, None, 4)
     other.size = 5
-    one.read_at(9)
-    other.read_at(7)
-    other.read_at(8)
+    one.read_at(8)
+    one.read_at(7)
+    other.read_at(9)
     both = united(one, other, SPACE)
     assert find(one) is find(other) is both is other
     assert (both.depth, both.bound, both.size) == (4, 7, 6)

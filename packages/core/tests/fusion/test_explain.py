@@ -1,8 +1,9 @@
 import json
 
 import pytest
-from realta.fusion import Rules, explain_plan
-from realta.graph import Location, Region
+from realta.fusion import Rules, explain_plan, plan
+from realta.graph import Builder, Location, Region
+from realta.types import TensorType
 
 
 @pytest.fixture
@@ -21,15 +22,15 @@ graph test: 2 kernels for 6 ops, 32.8 kB moved (82.9 kB with a kernel for each o
 kernel 0: row over [64,32], rows along axis 1, region head (fuse="may")
   reads  %x0: f32[64,32], 8.19 kB
   writes %8: f32[64,32], 8.19 kB
-    %0: f32[64] = max(%x0, axes=[1])                   model.py:3
-    %1: f32[64, 1] = reshape(%0, shape=[64, 1])        model.py:3 (index map)
-    %2: f32[64, 32] = broadcast(%1, shape=[64, 32])    model.py:3 (index map)
-    %3: f32[64, 32] = sub(%x0, %2)                     model.py:3
-    %4: f32[64, 32] = exp(%3)                          model.py:3
-    %5: f32[64] = sum(%4, axes=[1])                    model.py:3
-    %6: f32[64, 1] = reshape(%5, shape=[64, 1])        model.py:3 (index map)
-    %7: f32[64, 32] = broadcast(%6, shape=[64, 32])    model.py:3 (index map)
-    %8: f32[64, 32] = div(%4, %7)                      model.py:3
+    %0: f32[64] = max(%x0, axes=[1])                 model.py:3
+    %1: f32[64, 1] = reshape(%0, shape=[64, 1])      model.py:3 (index map)
+    %2: f32[64, 32] = broadcast(%1, shape=[64, 32])  model.py:3 (index map)
+    %3: f32[64, 32] = sub(%x0, %2)                   model.py:3
+    %4: f32[64, 32] = exp(%3)                        model.py:3
+    %5: f32[64] = sum(%4, axes=[1])                  model.py:3
+    %6: f32[64, 1] = reshape(%5, shape=[64, 1])      model.py:3 (index map)
+    %7: f32[64, 32] = broadcast(%6, shape=[64, 32])  model.py:3 (index map)
+    %8: f32[64, 32] = div(%4, %7)                    model.py:3
 
 kernel 1: single over [64,32], region head (fuse="may")
   reads  %8: f32[64,32], 8.19 kB
@@ -92,10 +93,6 @@ def test_places_in_the_working_directory_are_shown_relative_to_it(
 
 
 def test_symbolic_shapes_have_no_bytes(write):
-    from realta.fusion import plan
-    from realta.graph import Builder
-    from realta.types import TensorType
-
     b = Builder("symbolic")
     x = b.input(TensorType("float32", ("batch", 4)), "x")
     made = explain_plan(plan(b.finish(b.softmax(x, axis=1))))

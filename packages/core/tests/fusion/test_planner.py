@@ -228,6 +228,14 @@ class TestCycles:
         plan = planned(b, b.add(b.exp(x), b.sort(late, axis=0)))
         assert members(plan.groups[-1]) == ["exp", "add"]
 
+    def test_a_kernel_stays_before_those_that_read_it_through_an_index_map(self, write, planned):
+        b, x, y = write(f32=(4, 8), f64=(8, 4))
+        first = b.exp(x)
+        late = b.sort(b.cast(y, dtype=x.type.dtype), axis=0)
+        between = b.add(b.neg(late), b.permute(first, axes=(1, 0)))
+        plan = planned(b, b.mul(first, b.permute(between, axes=(1, 0))))
+        assert members(plan.groups[-1]) == ["mul"]
+
 
 class TestRegions:
     def test_ops_of_different_regions_do_not_share_a_kernel(self, write, planned):
@@ -363,6 +371,7 @@ class TestSize:
         assert [len(g.nodes) for g in plan.groups] == [30, 30, 30, 10]
         assert plan.groups[1].reason == "a kernel has at most 30 ops"
 
+    @pytest.mark.slow
     def test_300_000_ops_are_planned_without_recursion(self, write):
         b, x = write(f32=(2,))
         value = x

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from realta.fusion import Limits
 from realta.fusion.splitting import argument_limit
@@ -42,8 +43,6 @@ def test_literals_are_no_arguments(write, planned):
 
 
 def test_parts_of_a_row_kernel_keep_their_loops(write, planned, assert_plan_computes_the_graph):
-    import numpy as np
-
     b, x = write(f32=(4, 8))
     scales = [b.broadcast(b.input(x.type.with_shape((8,))), shape=(4, 8)) for _ in range(6)]
     value = b.softmax(x, axis=1)

@@ -54,6 +54,7 @@ def test_a_hundred_doublings_stay_a_hundred_nodes(write):
     assert len(normalize(b.finish(value), keeps=lambda n: False)) == 100
 
 
+@pytest.mark.slow
 def test_a_chain_of_300_000_ops_is_normalized_without_recursion(write):
     b, x = write(f32=(2,))
     value = x

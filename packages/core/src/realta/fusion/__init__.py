@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from realta.on_demand import on_demand
 from realta.fusion.limits import Limits
+from realta.on_demand import on_demand
 
 if TYPE_CHECKING:
     from realta.fusion.explain import Apart, Explanation, KernelText, Member, Transfer, explain_plan
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from realta.fusion.traffic import bytes_read, bytes_written
 
 __all__ = [
+    "DEFAULT_RULES",
     "Apart",
     "Boundary",
-    "DEFAULT_RULES",
     "Explanation",
     "Group",
     "GroupKind",

@@ -181,13 +181,11 @@ class Clustering:
             reader = None if read.views else self._readers.get(read.source)
             if reader is not None:
                 found[find(reader)] = None
-        shape = extents_of(node.operands[0].type)
         return [
             c
             for c in found
             if c not in producers
             and c.space.kind in ("elementwise", "row")
-            and c.space.shape == shape
             and refusal(node, role, (), c, self.rules) is None
         ]
 
