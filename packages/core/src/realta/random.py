@@ -1,7 +1,8 @@
-"""Random numbers: counter-based, the same integer bits on every device and in every mode (spec 6)."""
+"""Random numbers: counter-based, the same integer bits on every device and in every mode."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,17 +10,17 @@ import numpy as np
 
 from realta.context import RandomState, global_state
 from realta.errors import ArgumentError, DTypeError
-from realta.functional.arguments import apply, as_tensor, constant_of, recording
+from realta.functional.arguments import apply, as_tensor, broadcast, recording, scalar_like
 from realta.functional.creation import device_name, shape_of
 from realta.functional.operation import operation
 from realta.functional.replay import Static
 from realta.plugins import current_dtype
 from realta.tensor import Tensor, wrap
-from realta.types import DType, as_dtype, convert_scalar, tensor_type
+from realta.types import DType, as_dtype
 
 __all__ = [
-    "Generator", "gaussian", "gaussian_like", "normal", "normal_like", "randint", "seed", "set_seed",
-    "uniform", "uniform_like",
+    "Generator", "gaussian", "gaussian_like", "normal", "normal_like", "randint", "seed",
+    "set_seed", "uniform", "uniform_like",
 ]  # fmt: skip
 
 Shape = int | Sequence[Any]
@@ -76,11 +77,14 @@ def seed() -> Tensor:
 def _draw(
     op: str, shape: tuple[Any, ...], dtype: DType, device: str, generator: Any, **more: Any
 ) -> Tensor:
-    """Records one draw, whose counter is a parameter; except in a graph it is taken now."""
+    """Records one draw: it takes the next counter now and gets it as a parameter.
+
+    Arguments are checked before, so that a call that fails takes no counter.
+    """
     stream = global_state if generator is None else generator._state
     context = recording()
     state = wrap(context, context.draw(stream, device))
-    return apply(op, state, shape=shape, dtype=dtype, device=device, **more)  # type: ignore[no-any-return]
+    return apply(op, state, shape=shape, dtype=dtype, device=device, **more)
 
 
 def _float(dtype: Any) -> DType:
@@ -94,10 +98,9 @@ def _float(dtype: Any) -> DType:
 
 
 def _scalar(value: float, like: Tensor) -> Tensor:
-    scalar = constant_of(
-        convert_scalar(float(value), like.dtype), tensor_type(like.dtype, (), like._type.device)
-    )
-    return apply("broadcast", scalar, shape=like._type.shape) if like.rank else scalar
+    """A number as a parameter, stretched to the draw's shape."""
+    scalar = scalar_like(float(value), like.dtype, like._type.device)
+    return broadcast(scalar, like._type.shape)
 
 
 @operation
@@ -119,31 +122,45 @@ def uniform(
         generator: a private stream instead of the global one.
 
     Raises:
-        ArgumentError: the range is not two numbers in order.
+        ArgumentError: the range is not two finite numbers in order, or holds no number of the
+            dtype.
     """
-    bounds = tuple(range)
-    if len(bounds) != 2 or not bounds[0] < bounds[1]:
-        raise ArgumentError(
-            f"a range of {bounds!r}", fix="give two numbers (a, b) with a < b, as in (0, 1)"
-        )
     found = _float(dtype)
+    low, high = _bounds(range, found)
     unit = _draw("random_uniform", shape_of(shape), found, device_name(device), generator)
-    if bounds == (0, 1):
+    if (low, high) == (0.0, 1.0):
         return unit
-    low, high = float(bounds[0]), float(bounds[1])
+    scaled = apply("mul", unit, _scalar(high - low, unit))
+    moved = apply("add", scaled, _scalar(low, unit))
+    # Both roundings may reach b.
+    return apply("minimum", moved, _scalar(_below(high, found), unit))
+
+
+def _bounds(range: Sequence[float], dtype: DType) -> tuple[float, float]:
+    bounds = tuple(range)
+    if len(bounds) != 2 or not all(math.isfinite(b) for b in bounds) or not bounds[0] < bounds[1]:
+        raise ArgumentError(
+            f"the range {bounds!r} is empty or no range",
+            fix="give two finite numbers (a, b) with a < b, as in (0, 1)",
+        )
+    low, high = (float(b) for b in bounds)
     with np.errstate(over="ignore"):
-        width = float(np.asarray(high - low, found.numpy).astype(np.float64))
-    scaled = apply("add", apply("mul", unit, _scalar(width, unit)), _scalar(low, unit))
-    return apply("minimum", scaled, _scalar(_below(high, found), unit))  # type: ignore[no-any-return]
+        start, width = (float(np.asarray(v).astype(dtype.numpy)) for v in (low, high - low))
+    if not (math.isfinite(start) and math.isfinite(width)) or _below(high, dtype) < start:
+        raise ArgumentError(
+            f"the range {bounds!r} cannot be drawn from in {dtype}",
+            fix="choose a wider dtype, or a range that it can tell apart",
+        )
+    return low, high
 
 
 def _below(value: float, dtype: DType) -> float:
     """The largest number of a dtype below ``value``."""
-    rounded = np.asarray(value).astype(dtype.numpy)
+    with np.errstate(over="ignore"):
+        rounded = np.asarray(value).astype(dtype.numpy)
     if float(rounded) < value:
         return float(rounded)
-    lower = np.nextafter(rounded, np.asarray(-np.inf).astype(dtype.numpy))
-    return float(lower)
+    return float(np.nextafter(rounded, np.asarray(-np.inf).astype(dtype.numpy)))
 
 
 @operation
@@ -156,7 +173,7 @@ def normal(
     device: Any = None,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal values ``mean + std * z``, z by Box and Muller's transform.
+    """Normal values ``mean + std * z``, z by the transform of Box and Muller (1958).
 
     Args:
         shape: extents.
@@ -200,10 +217,17 @@ def randint(
 
     Raises:
         ArgumentError: the range is empty or does not fit the dtype.
+        DTypeError: the dtype is not an integer type.
     """
     found = as_dtype(dtype)
     if not found.is_integer:
         raise DTypeError(f"randint draws integers, not {found}", fix="use uniform for floats")
+    info = np.iinfo(found.numpy)
+    if not info.min <= low < high <= int(info.max) + 1:
+        raise ArgumentError(
+            f"there is no {found} from {low} to {high} (excluded)",
+            fix=f"give low < high within {info.min} and {int(info.max) + 1}",
+        )
     return _draw(
         "random_integers", shape_of(shape), found, device_name(device), generator,
         low=int(low), high=int(high),

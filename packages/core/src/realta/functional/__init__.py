@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
-from realta.errors import UnsupportedOp
+from realta.errors import MissingAttribute
 from realta.functional.creation import (
     arange,
     constant,
@@ -23,128 +23,311 @@ from realta.functional.creation import (
     zeros_like,
 )
 from realta.functional.elementwise import (
+    bitcast,
     cast,
     clip,
     divmod,
     gelu,
     is_elementwise,
     make_elementwise,
+    pos,
+    pow,
     where,
 )
-from realta.functional.habits import FUNCTION_HABITS, METHOD_HABITS
-from realta.functional.indexing import (
-    buffer_store,
-    buffer_store_slice,
+from realta.functional.gathering import (
     gather,
     scatter,
     scatter_add,
     scatter_max,
     scatter_min,
     scatter_mul,
-    slice_tensor,
     take,
     take_along_axis,
 )
-from realta.functional.linalg import attention, dot, layer_norm, linear, matmul, outer, rms_norm
-from realta.functional.methods import attach_methods, attach_operators
+from realta.functional.habits import FUNCTION_HABITS, METHOD_HABITS
+from realta.functional.indexing import buffer_store, buffer_store_slice, slice_tensor
+from realta.functional.joining import chunk, concat, pad, roll, split, stack, tile
+from realta.functional.linalg import attention, dot, linear, matmul, outer
+from realta.functional.methods import attach
 from realta.functional.movement import (
     barrier,
     broadcast_to,
-    chunk,
-    concat,
     flatten,
     flip,
     matrix_transpose,
     moveaxis,
-    pad,
     permute,
     reshape,
-    roll,
-    split,
     squeeze,
-    stack,
-    tile,
     to,
     transpose,
     unsqueeze,
 )
+from realta.functional.normalization import layer_norm, logsoftmax, rms_norm, softmax
 from realta.functional.operation import fast_path_enabled, set_fast_path
+from realta.functional.pointwise import (
+    abs,
+    acos,
+    acosh,
+    add,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    bitwise_xor,
+    ceil,
+    copysign,
+    cos,
+    cosh,
+    div,
+    elementwise_max,
+    elementwise_min,
+    equal,
+    erf,
+    exp,
+    expm1,
+    floor,
+    floor_div,
+    greater,
+    greater_equal,
+    hypot,
+    is_finite,
+    is_inf,
+    is_nan,
+    less,
+    less_equal,
+    log,
+    log1p,
+    log2,
+    log10,
+    logaddexp,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    mod,
+    mul,
+    neg,
+    negate,
+    nextafter,
+    not_equal,
+    reciprocal,
+    relu,
+    round,
+    rsqrt,
+    shift_left,
+    shift_right,
+    sigmoid,
+    sign,
+    signbit,
+    silu,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    sub,
+    tan,
+    tanh,
+    trunc,
+)
 from realta.functional.reductions import (
     all,
     any,
     argmax,
     argmin,
-    cummax,
-    cummin,
-    cumprod,
-    cumsum,
-    logsoftmax,
     logsumexp,
     max,
     mean,
     min,
     prod,
-    softmax,
     std,
     sum,
     var,
 )
 from realta.functional.region import functional
+from realta.functional.scans import cummax, cummin, cumprod, cumsum
 from realta.functional.sorting import argsort, bottom_k, one_hot, sort, top_k
-from realta.ops import all_ops, find_op
+from realta.ops import OpDef, find_op
 from realta.tensor.tensor import add_habits
 
-_written = [
-    "all", "any", "arange", "argmax", "argmin", "argsort", "attention", "barrier", "bottom_k",
-    "broadcast_to", "buffer_store", "buffer_store_slice", "cast", "chunk", "clip", "concat",
-    "constant", "cummax", "cummin", "cumprod", "cumsum", "divmod", "dot", "empty", "empty_like",
-    "eye", "flatten", "flip", "full", "full_like", "functional", "gather", "gelu", "layer_norm",
-    "linear", "linspace", "logsoftmax", "logsumexp", "matmul", "matrix_transpose", "max", "mean",
-    "min", "moveaxis", "one_hot", "ones", "ones_like", "outer", "pad", "permute", "prod",
-    "reshape", "rms_norm", "roll", "scatter", "scatter_add", "scatter_max", "scatter_min",
-    "scatter_mul", "slice_tensor", "softmax", "sort", "split", "squeeze", "stack", "std", "sum",
-    "take", "take_along_axis", "tile", "to", "top_k", "transpose", "tril", "triu", "unsqueeze",
-    "var", "where", "zeros", "zeros_like",
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "all",
+    "any",
+    "arange",
+    "argmax",
+    "argmin",
+    "argsort",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "attention",
+    "barrier",
+    "bitcast",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "bottom_k",
+    "broadcast_to",
+    "buffer_store",
+    "buffer_store_slice",
+    "cast",
+    "ceil",
+    "chunk",
+    "clip",
+    "concat",
+    "constant",
+    "copysign",
+    "cos",
+    "cosh",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "div",
+    "divmod",
+    "dot",
+    "elementwise_max",
+    "elementwise_min",
+    "empty",
+    "empty_like",
+    "equal",
+    "erf",
+    "exp",
+    "expm1",
+    "eye",
+    "fast_path_enabled",
+    "flatten",
+    "flip",
+    "floor",
+    "floor_div",
+    "full",
+    "full_like",
+    "functional",
+    "gather",
+    "gelu",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "is_finite",
+    "is_inf",
+    "is_nan",
+    "layer_norm",
+    "less",
+    "less_equal",
+    "linear",
+    "linspace",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "logsoftmax",
+    "logsumexp",
+    "matmul",
+    "matrix_transpose",
+    "max",
+    "maximum",
+    "mean",
+    "min",
+    "minimum",
+    "mod",
+    "moveaxis",
+    "mul",
+    "neg",
+    "negate",
+    "nextafter",
+    "not_equal",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "outer",
+    "pad",
+    "permute",
+    "pos",
+    "pow",
+    "prod",
+    "reciprocal",
+    "relu",
+    "reshape",
+    "rms_norm",
+    "roll",
+    "round",
+    "rsqrt",
+    "scatter",
+    "scatter_add",
+    "scatter_max",
+    "scatter_min",
+    "scatter_mul",
+    "set_fast_path",
+    "shift_left",
+    "shift_right",
+    "sigmoid",
+    "sign",
+    "signbit",
+    "silu",
+    "sin",
+    "sinh",
+    "slice_tensor",
+    "softmax",
+    "sort",
+    "split",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "std",
+    "sub",
+    "sum",
+    "take",
+    "take_along_axis",
+    "tan",
+    "tanh",
+    "tile",
+    "to",
+    "top_k",
+    "transpose",
+    "tril",
+    "triu",
+    "trunc",
+    "unsqueeze",
+    "var",
+    "where",
+    "zeros",
+    "zeros_like",
 ]  # fmt: skip
 
-
-def _derived() -> dict[str, Callable[..., Any]]:
-    """The functions of all elementwise ops that have none written by hand."""
-    taken = set(_written)
-    return {
-        op.name: make_elementwise(op)
-        for op in all_ops()
-        if is_elementwise(op) and op.name not in taken
-    }
-
-
-_functions = _derived()
-globals().update(_functions)
-logical_and, logical_or, logical_xor = (
-    _functions.get(name) or _functions[f"bitwise_{name[8:]}"]
-    for name in ("logical_and", "logical_or", "logical_xor")
-)
-elementwise_max, elementwise_min = _functions["maximum"], _functions["minimum"]
-negate = _functions["neg"]
-pos = lambda x: cast(x, x.dtype)  # noqa: E731
-
-__all__ = sorted(
-    {*_written, *_functions, "elementwise_max", "elementwise_min", "fast_path_enabled", "logical_and",
-     "logical_or", "logical_xor", "negate", "pos", "set_fast_path"}
-)  # fmt: skip
-
-attach_operators({name: globals()[name] for name in __all__})
-attach_methods({name: globals()[name] for name in __all__})
+attach(globals())
 add_habits(METHOD_HABITS)
 
+_made: Final[dict[str, tuple[OpDef, Callable[..., Any]]]] = {}
+"""Functions of ops that were defined at run time, with the definition they belong to."""
 
-def __getattr__(name: str) -> Any:
-    """The function of an elementwise op that was defined at run time, or a hint for a foreign name."""
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    """The function of an elementwise op that was defined at run time; a hint for foreign names."""
     op = find_op(name)
     if op is not None and is_elementwise(op):
-        function = make_elementwise(op)
-        globals()[name] = function
-        return function
+        made = _made.get(name)
+        if made is None or made[0] is not op:
+            made = _made[name] = (op, make_elementwise(op))
+        return made[1]
     if name in FUNCTION_HABITS:
-        raise UnsupportedOp(f"F has no {name!r}", fix=FUNCTION_HABITS[name])
+        raise MissingAttribute(f"F has no {name!r}", fix=FUNCTION_HABITS[name])
     raise AttributeError(f"module 'realta.functional' has no attribute {name!r}")

@@ -1,23 +1,26 @@
-"""Elementwise functions: one for each elementwise op of the registry, with promotion and broadcasting."""
+"""Elementwise functions: made from ops of the registry, with promotion and broadcasting."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from realta.errors import ArgumentError, DTypeError
 from realta.functional.arguments import (
     apply,
-    as_tensor,
+    broadcast,
     cast_to,
     constant_of,
     elementwise,
+    float_operand,
     one_device,
-    scalar_like,
+    promoted,
+    same_version,
 )
-from realta.functional.operation import operation
-from realta.ops import OpDef, OpKind, get_op
-from realta.plugins import current_dtype
+from realta.functional.operation import arithmetic, movement, operation
+from realta.ops import NO_ATTRS, OpDef, OpKind, get_op
 from realta.tensor import Tensor
 from realta.types import (
     DType,
@@ -25,113 +28,146 @@ from realta.types import (
     bool_,
     broadcast_shapes,
     is_weak,
-    promote,
     tensor_type,
-    weak_dtype,
 )
 
-__all__ = ["cast", "clip", "divmod", "gelu", "is_elementwise", "make_elementwise", "where"]
+__all__ = [
+    "binary", "bitcast", "cast", "clip", "comparison", "divmod", "gelu", "is_elementwise",
+    "logical", "make_elementwise", "pos", "pow", "unary", "where",
+]  # fmt: skip
 
-Function = Callable[..., Any]
-NEEDS_ARGUMENTS = frozenset({"select", "cast", "bitcast", "clip", "gelu"})
-COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
-LOGICAL = {"logical_and": "bitwise_and", "logical_or": "bitwise_or", "logical_xor": "bitwise_xor"}
+Unary = Callable[[Any], Tensor]
+Binary = Callable[[Any, Any], Tensor]
+
+_COMPARISONS: Final = {
+    "equal": (False, False),
+    "not_equal": (True, True),
+    "less": (False, True),
+    "less_equal": (False, True),
+    "greater": (True, False),
+    "greater_equal": (True, False),
+}
+"""``x op value`` for a value below every x, and for one above."""
+
+
+def _documented(body: Callable[..., Tensor], op: OpDef, name: str) -> None:
+    body.__name__ = body.__qualname__ = name
+    shown = f"{name}({', '.join([*op.operands, *op.attrs])})"
+    body.__doc__ = f"{op.doc}\n\n``{shown}``, by element, with broadcasting and promotion."
+
+
+def unary(name: str) -> Unary:
+    """The public function of an elementwise op of one operand."""
+    op = get_op(name)
+
+    def body(x: Any, /) -> Tensor:
+        return elementwise(op, x)
+
+    _documented(body, op, name)
+    return arithmetic(body)
+
+
+def binary(name: str) -> Binary:
+    """The public function of an elementwise op of two operands."""
+    op = get_op(name)
+
+    def body(x: Any, y: Any, /) -> Tensor:
+        return elementwise(op, x, y)
+
+    _documented(body, op, name)
+    return arithmetic(body)
+
+
+_WRITTEN: Final = frozenset({"select", "cast", "bitcast", "clip", "gelu"})
+"""Elementwise ops whose functions treat their arguments in a way of their own."""
 
 
 def is_elementwise(op: OpDef) -> bool:
-    """Whether `make_elementwise` can make its function: elementwise, tensors only, no attributes."""
-    return op.kind is OpKind.ELEMENTWISE and not op.attrs and op.name not in NEEDS_ARGUMENTS
+    """Whether `make_elementwise` can make the op's function."""
+    return op.kind is OpKind.ELEMENTWISE and op.results == 1 and op.name not in _WRITTEN
 
 
-def make_elementwise(op: OpDef) -> Function:
-    """The public function of an elementwise op, with its doc and operand names."""
-    if op.name in COMPARISONS:
-        body = _comparison(op)
-    elif op.name == "pow":
-        body = _power
-    else:
-        body = _plain(op)
-    body.__name__ = body.__qualname__ = op.name
-    body.__doc__ = f"{op.doc}\n\n{op.signature()}, by element, with broadcasting and promotion."
-    return operation(body)
+def make_elementwise(op: OpDef) -> Callable[..., Tensor]:
+    """The public function of any elementwise op, such as one defined at run time."""
 
-
-def _plain(op: OpDef) -> Function:
-    count = len(op.operands)
-
-    def body(*values: Any) -> Tensor:
-        if len(values) != count:
+    def body(*values: Any, **attrs: Any) -> Tensor:
+        made = op.make_attrs(attrs) if attrs or op.attrs else NO_ATTRS
+        if len(values) != len(op.operands):
             raise ArgumentError(
-                f"{op.name} takes {count} operand(s) ({', '.join(op.operands)}), got {len(values)}",
+                f"{op.name} takes {len(op.operands)} operand(s), got {len(values)}",
                 fix=f"call it as {op.signature()}",
             )
-        return elementwise(op, *values)  # type: ignore[no-any-return]
+        return elementwise(op, *values, attrs=made)
 
-    return body
+    _documented(body, op, op.name)
+    return arithmetic(body)
 
 
-def _comparison(op: OpDef) -> Function:
-    """Comparisons with a Python int outside the tensor's range are exact instead of an overflow."""
+def comparison(name: str) -> Binary:
+    """A comparison; with a Python int outside the tensor's range it is exact, not an overflow."""
+    op = get_op(name)
+    below, above = _COMPARISONS[name]
 
-    def body(x: Any, y: Any) -> Tensor:
+    def body(x: Any, y: Any, /) -> Tensor:
         for value, other, swapped in ((y, x, False), (x, y, True)):
             if type(value) is int and isinstance(other, Tensor) and other.dtype.is_integer:
-                limit = _out_of_range(value, other.dtype)
-                if limit:
-                    truth = _truth(op.name, limit if not swapped else -limit)
-                    return _filled(truth, other)
-        return elementwise(op, x, y)  # type: ignore[no-any-return]
+                side = _outside(value, other.dtype)
+                if side:
+                    return _filled(above if (side > 0) is not swapped else below, other)
+        return elementwise(op, x, y)
 
-    return body
-
-
-def _out_of_range(value: int, dtype: DType) -> int:
-    """1 if the int lies above the dtype's range, -1 if below, 0 if inside."""
-    low = 0 if dtype.kind == "uint" else -(2 ** (dtype.bits - 1))
-    high = 2**dtype.bits - 1 if dtype.kind == "uint" else 2 ** (dtype.bits - 1) - 1
-    return (value > high) - (value < low)
+    _documented(body, op, name)
+    return arithmetic(body)
 
 
-def _truth(name: str, side: int) -> bool:
-    """The comparison ``x op value`` where value lies above (1) or below (-1) every x."""
-    return {
-        "equal": False, "not_equal": True, "less": side > 0, "less_equal": side > 0,
-        "greater": side < 0, "greater_equal": side < 0,
-    }[name]  # fmt: skip
+def _outside(value: int, dtype: DType) -> int:
+    """1 if an int lies above the dtype's range, -1 if below, 0 if inside."""
+    info = np.iinfo(dtype.numpy)
+    return int(value > info.max) - int(value < info.min)
 
 
 def _filled(truth: bool, like: Tensor) -> Tensor:
     scalar = constant_of(truth, tensor_type(bool_, (), like._type.device))
-    return apply("broadcast", scalar, shape=like._type.shape)  # type: ignore[no-any-return]
+    return broadcast(scalar, like._type.shape)
 
 
-def _power(x: Any, y: Any) -> Tensor:
+def logical(name: str, bitwise: str) -> Binary:
+    """A logical function: that of the operands' truth, numbers being true unless they are 0."""
+    op = get_op(bitwise)
+
+    def body(x: Any, y: Any, /) -> Tensor:
+        return elementwise(op, _truth(x), _truth(y))
+
+    _documented(body, op, name)
+    return operation(body)
+
+
+def _truth(value: Any) -> Any:
+    if is_weak(value):
+        return bool(value)
+    (tensor,) = one_device("truth", value)
+    return tensor if tensor.dtype is bool_ else elementwise(get_op("not_equal"), tensor, 0)
+
+
+@arithmetic
+def pow(x: Any, y: Any, /) -> Tensor:
+    """``x`` to the power ``y``, by element, with broadcasting and promotion.
+
+    Integers wrap. A negative integer exponent in a tensor gives 1 for base 1, ±1 for base -1,
+    else 0.
+
+    Raises:
+        DTypeError: a negative Python int as the exponent of integers.
+    """
     if type(y) is int and y < 0 and isinstance(x, Tensor) and not x.dtype.is_float:
         raise DTypeError(
             f"an integer tensor cannot be raised to the negative power {y}",
-            where=f"pow({x.type}, {y})",
             fix="cast the tensor to a float dtype first",
         )
-    return elementwise(get_op("pow"), x, y)  # type: ignore[no-any-return]
+    return elementwise(get_op("pow"), x, y)
 
 
-def _same_operands(name: str, *values: Any) -> list[Tensor]:
-    """Operands promoted and broadcast together, Python numbers weak."""
-    tensors = [v for v in values if isinstance(v, Tensor)]
-    if not tensors:
-        return one_device(name, *values)
-    dtype = tensors[0].dtype
-    for tensor in tensors[1:]:
-        dtype = promote(dtype, tensor.dtype)
-    for value in values:
-        if is_weak(value):
-            dtype = weak_dtype(value, dtype, default_float=current_dtype())
-    device = tensors[0]._type.device
-    found = [scalar_like(v, dtype, device) if is_weak(v) else as_tensor(v, device) for v in values]
-    return [cast_to(t, dtype) for t in one_device(name, *found)]
-
-
-@operation
+@arithmetic
 def where(condition: Any, x: Any, y: Any) -> Tensor:
     """``x`` where the condition holds, else ``y``; all three broadcast together.
 
@@ -146,23 +182,14 @@ def where(condition: Any, x: Any, y: Any) -> Tensor:
     (condition,) = one_device("where", condition)
     if condition.dtype is not bool_:
         raise DTypeError(
-            f"the condition of where is bool, not {condition.dtype}",
-            where=f"where({condition.type}, ...)",
-            fix="compare it, as in t != 0",
+            f"the condition of where is bool, not {condition.dtype}", fix="compare it, as in t != 0"
         )
-    if is_weak(x) and is_weak(y):
-        x, y = (Tensor(v, device=condition._type.device) for v in (x, y))
-    first, second = _same_operands("where", x, y)
-    condition, first, second = one_device("where", condition, first, second)
+    condition, first, second = one_device("where", condition, *promoted("where", x, y))
     shape = broadcast_shapes(condition._type.shape, first._type.shape, second._type.shape)
-    parts = [
-        t if t._type.shape == shape else apply("broadcast", t, shape=shape)
-        for t in (condition, first, second)
-    ]
-    return apply("select", *parts)  # type: ignore[no-any-return]
+    return apply("select", *[broadcast(t, shape) for t in (condition, first, second)])
 
 
-@operation
+@arithmetic
 def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
     """``minimum(maximum(x, min), max)``; NaN propagates.
 
@@ -170,20 +197,23 @@ def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
         x: tensor.
         min: lower bound, number or tensor; none if left out.
         max: upper bound, number or tensor; none if left out.
+
+    A bound that no element can pass, such as 300 above uint8, is no bound.
+
+    Raises:
+        ScalarOverflowError: an integer bound that every element passes.
     """
     (tensor,) = one_device("clip", x)
     result = tensor
-    dtype = tensor.dtype
-    if min is not None:
-        result = elementwise(get_op("maximum"), result, min, dtype=_bound_dtype(dtype, min))
-    if max is not None:
-        result = elementwise(get_op("minimum"), result, max, dtype=_bound_dtype(dtype, max))
-    return result if result is not tensor else tensor._another_handle()
+    if min is not None and not _never_passed(min, tensor.dtype, -1):
+        result = elementwise(get_op("maximum"), result, min)
+    if max is not None and not _never_passed(max, tensor.dtype, 1):
+        result = elementwise(get_op("minimum"), result, max)
+    return result if result is not tensor else same_version(tensor)
 
 
-def _bound_dtype(dtype: DType, bound: Any) -> DType | None:
-    """Bounds do not widen the tensor's dtype if they fit it."""
-    return dtype if is_weak(bound) and not isinstance(bound, float) else None
+def _never_passed(bound: Any, dtype: DType, side: int) -> bool:
+    return type(bound) is int and dtype.is_integer and _outside(bound, dtype) == side
 
 
 @operation
@@ -201,13 +231,10 @@ def gelu(x: Any, approximate: str = "none") -> Tensor:
         raise ArgumentError(
             f"gelu has no approximation {approximate!r}", fix='use "none", "tanh" or "quick"'
         )
-    (tensor,) = one_device("gelu", x)
-    if not tensor.dtype.is_float:
-        tensor = cast_to(tensor, current_dtype())
-    return apply("gelu", tensor, approximate=approximate)  # type: ignore[no-any-return]
+    return apply("gelu", float_operand("gelu", x), approximate=approximate)
 
 
-@operation
+@movement
 def cast(x: Any, dtype: Any) -> Tensor:
     """The tensor with another dtype: floats truncate to integers and saturate, NaN gives 0.
 
@@ -217,12 +244,30 @@ def cast(x: Any, dtype: Any) -> Tensor:
     """
     wanted = as_dtype(dtype)
     (tensor,) = one_device("cast", x)
-    if tensor.dtype is wanted:
-        return tensor._another_handle()
-    return apply("cast", tensor, dtype=wanted)  # type: ignore[no-any-return]
+    return same_version(tensor) if tensor.dtype is wanted else cast_to(tensor, wanted)
 
 
-@operation
-def divmod(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+@movement
+def bitcast(x: Any, dtype: Any) -> Tensor:
+    """The same bits read as another dtype of the same width.
+
+    Args:
+        x: tensor.
+        dtype: the new element type.
+
+    Raises:
+        DTypeError: the widths differ.
+    """
+    return apply("bitcast", one_device("bitcast", x)[0], dtype=as_dtype(dtype))
+
+
+@arithmetic
+def divmod(x: Any, y: Any, /) -> tuple[Tensor, Tensor]:
     """Floor division and its remainder."""
     return elementwise(get_op("floor_div"), x, y), elementwise(get_op("mod"), x, y)
+
+
+@movement
+def pos(x: Any, /) -> Tensor:
+    """The values themselves, under a new handle."""
+    return same_version(one_device("pos", x)[0])

@@ -1,8 +1,8 @@
 """Fast binary operators: two tensors of known types meet their compiled call, or record at once.
 
-Where nothing has to be promoted, broadcast or moved, a binary operator is either one lookup and one
-call of what the device gave as ``direct``, or one recorded node. Results are bit for bit those of the
-general path; `set_fast_path` turns this off.
+Where nothing has to be promoted, broadcast or moved, a binary operator is either one lookup and
+one call of what the device gave as ``direct``, or one recorded node. Results are bit for bit those
+of the general path; `set_fast_path` turns this off.
 """
 
 from __future__ import annotations

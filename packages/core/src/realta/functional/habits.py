@@ -13,6 +13,7 @@ FUNCTION_HABITS: Final[Mapping[str, str]] = {
     "cat": "write F.concat(tensors, axis)",
     "concatenate": "write F.concat(tensors, axis)",
     "clamp": "write F.clip(x, min, max)",
+    "select": "write F.where(condition, x, y)",
     "negative": "write F.neg(x) or -x",
     "subtract": "write F.sub(x, y)",
     "multiply": "write F.mul(x, y)",

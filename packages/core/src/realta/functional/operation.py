@@ -1,8 +1,8 @@
 """operation: makes a function body run in the current context, or as a one-op eager region.
 
-A region of one call is traced once for each combination of operand types and static arguments; after
-that the compiled program is found by that key and no graph is built. What a body does may depend on
-types and static arguments only, never on values.
+A region of one call is traced once for each combination of operand types and static arguments;
+after that the compiled program is found by that key and no graph is built. What a body does may
+depend on types and static arguments only, never on values.
 """
 
 from __future__ import annotations
@@ -21,11 +21,21 @@ from realta.context import (
     on_default_change,
     realization_context,
 )
+from realta.errors import RealtaError
+from realta.functional.calls import describe_call, misuse
 from realta.functional.replay import Replay, call_key, replay_of
 from realta.graph import Value
 from realta.tensor import Tensor
 
-__all__ = ["fast_path_enabled", "forget_replays", "movement", "operation", "set_fast_path"]
+__all__ = [
+    "arithmetic",
+    "fast_path_enabled",
+    "forget_replays",
+    "movement",
+    "new_memo",
+    "operation",
+    "set_fast_path",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,44 +72,82 @@ def new_memo() -> dict[Any, Any]:
     return memo
 
 
-def operation(body: Callable[P, R], memo: dict[Any, Any] | None = None) -> Callable[P, R]:
+def operation(body: Callable[P, R]) -> Callable[P, R]:
     """Makes a function of tensors run in whatever context is current.
+
+    The function's body may read every argument that is not a tensor: numbers are static.
+    """
+    return _operation(body, new_memo())
+
+
+def arithmetic(
+    body: Callable[P, R], memo: dict[Any, Any] | None = None, *, name: str = ""
+) -> Callable[P, R]:
+    """Like `operation`, for bodies whose positional floats are operands and nothing else.
+
+    Such a float is a parameter of the program, so another one does not compile anything. The body
+    must hand it to `scalar_like` and must not look at its value.
 
     Args:
         body: records the function's ops.
         memo: where programs of bare calls are remembered; a new memo if left out.
+        name: what errors call it; the body's name if left out.
     """
-    return _operation(body, new_memo() if memo is None else memo, follows=False)
+    return _operation(body, new_memo() if memo is None else memo, name, free=True)
 
 
-def movement(body: Callable[P, R]) -> Callable[P, R]:
-    """Like `operation`; outside contexts the result of a pending lazy tensor stays pending in its context."""
-    return _operation(body, new_memo(), follows=True)
+def movement(body: Callable[P, R], *, name: str = "") -> Callable[P, R]:
+    """Like `operation`; a bare call with a pending lazy tensor stays pending in its context."""
+    return _operation(body, new_memo(), name, follows=True)
 
 
-def _operation(body: Callable[P, R], memo: dict[Any, Any], *, follows: bool) -> Callable[P, R]:
+def _operation(
+    body: Callable[P, R],
+    memo: dict[Any, Any],
+    name: str = "",
+    *,
+    follows: bool = False,
+    free: bool = False,
+) -> Callable[P, R]:
+    label = name or body.__name__
+
     @wraps(body)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if current.get() is not None:
-            return body(*args, **kwargs)
-        return cast("R", _run_bare(body, memo, follows, args, kwargs))
+        try:
+            if current.get() is not None:
+                return body(*args, **kwargs)
+            return cast("R", _run_bare(body, memo, follows, free, args, kwargs))
+        except RealtaError as error:
+            if not error.where:
+                error.at(describe_call(label, args, kwargs))
+            raise
+        except TypeError as error:
+            wrong = misuse(body, args, kwargs)
+            if wrong is None:
+                raise
+            raise wrong.at(describe_call(label, args, kwargs)) from error
 
     return call
 
 
 def _run_bare(
-    body: Callable[..., Any], memo: dict[Any, Any], follows: bool, args: Any, kwargs: Any
+    body: Callable[..., Any],
+    memo: dict[Any, Any],
+    follows: bool,
+    free: bool,
+    args: Any,
+    kwargs: Any,
 ) -> Any:
     if custom_default():
         return _run_ambient(body, args, kwargs)
-    found = call_key(args, kwargs)
+    found = call_key(args, kwargs, free)
     if found is None:
         pending = _pending_lazy(args) if follows else None
         if pending is not None:
             with pending.lock, realization_context(pending):
                 return body(*args, **kwargs)
         _settle_all(args, kwargs)
-        found = call_key(args, kwargs)
+        found = call_key(args, kwargs, free)
     if found is not None:
         replay: Replay | None = memo.get(found[0])
         if replay is not None:

@@ -41,15 +41,15 @@ def functional(
     numerics: Literal["exact", "fast"] = "exact",
     on_sync: Literal["error", "split"] = "error",
 ) -> Any:
-    """Makes the body of a function one region: it joins the current context, else runs as one graph.
+    """Makes the body of a function one region, which joins the current context or runs as a graph.
 
     Args:
         fn: the function; arguments and results may be any nesting of tensors and other things.
         fuse: ``"may"``; ``"must"``: one kernel, or a `FusionError` that names the op that split it;
             ``"never"``: a kernel for each op.
         numerics: ``"exact"`` or ``"fast"``.
-        on_sync: what realizing one of the region's own tensors inside does: ``"error"``, or ``"split"``,
-            which runs what is recorded and goes on.
+        on_sync: what realizing one of the region's own tensors inside does: ``"error"``, or
+            ``"split"``, which runs what is recorded and goes on.
 
     Raises:
         ArgumentError: an async function or a generator, or an unknown choice.

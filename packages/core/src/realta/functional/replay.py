@@ -1,11 +1,14 @@
-"""Replay: the compiled program of a bare call, and how its inputs come from the next call's arguments."""
+"""Replay: the compiled program of a bare call, and how the next call's arguments feed it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+
 from realta.context import DrawInput, EagerRealizationContext, ScalarInput
+from realta.functional.arguments import CONSTANTS
 from realta.plugins import Device, current_device, current_dtype
 from realta.runtime import Program, Storage
 from realta.tensor import Tensor, real_tensor
@@ -13,21 +16,26 @@ from realta.types import DType, TensorType, convert_scalar
 
 __all__ = ["Replay", "RunTimeIndex", "Static", "call_key", "replay_of"]
 
-_STATIC: Final = (str, type(None), DType, Device, TensorType, slice)
-_CONSTANTS: Final = frozenset({0.0, 1.0, -1.0, 2.0, 0.5})
+_STATIC: Final = (str, type(None), DType, Device, TensorType)
 
 
-def call_key(args: Any, kwargs: Any) -> tuple[Any, list[Tensor], list[Any]] | None:
+def call_key(args: Any, kwargs: Any, free: bool) -> tuple[Any, list[Tensor], list[Any]] | None:
     """What decides the program of a call: operand types and static arguments; with the operands.
 
-    Returns None where the call cannot be remembered: a pending tensor, or an argument of unknown kind.
+    Args:
+        args: positional arguments.
+        kwargs: keyword arguments.
+        free: whether positional floats are operands, whose values decide nothing.
+
+    Returns:
+        None where the call cannot be remembered: a pending tensor, an argument of unknown kind.
     """
     tensors: list[Tensor] = []
     scalars: list[Any] = []
     # What is left out of a call comes from the defaults, so they decide the program too.
     key: list[Any] = [current_dtype(), current_device()]
     for arg in args:
-        part = _part(arg, tensors, scalars, True)
+        part = _part(arg, tensors, scalars, free)
         if part is None:
             return None
         key.append(part)
@@ -51,10 +59,10 @@ def _part(arg: Any, tensors: list[Tensor], scalars: list[Any], free: bool) -> An
             return None
         tensors.append(arg)
         return arg._type
-    if kind is float:
+    if kind is float or kind is np.float64:
         scalars.append(arg)
-        # A float operand is a parameter of the program unless it is one of the constants; -0.0 is none.
-        return (float, str(arg)) if not free or arg in _CONSTANTS else float
+        # A float operand is a parameter of the program unless it is one of the constants.
+        return (float, repr(float(arg))) if not free or arg in CONSTANTS else float
     if kind is RunTimeIndex:
         scalars.append(arg)
         return kind
@@ -68,8 +76,12 @@ def _part(arg: Any, tensors: list[Tensor], scalars: list[Any], free: bool) -> An
                 return None
             parts.append(part)
         return (kind, tuple(parts))
+    if kind is slice:
+        bounds = (arg.start, arg.stop, arg.step)
+        plain = all(type(b) in (int, type(None)) for b in bounds)
+        return (kind, bounds) if plain else None
     if isinstance(arg, _STATIC) or arg is Ellipsis or isinstance(arg, type):
-        return ("static", kind, str(arg) if kind is slice else arg)
+        return ("static", kind, arg)
     if isinstance(arg, Static):
         return (kind, arg)
     return None
@@ -179,12 +191,12 @@ def _source_of(
         places = [n for n, s in enumerate(scalars) if s is value.scalar]
         if len(places) == 1:
             return _scalar_source(places[0], dtype)
-        # An int is part of the key, so its array is the same in every call with that key.
+        # A number that is part of the key has the same array in every call with that key.
         constant = value.payload
         return (lambda _tensors, _scalars: constant) if not places else None
     if isinstance(value, DrawInput):
         stream = value.stream
-        return lambda _tensors, _scalars: stream.words(stream.take())
+        return lambda _tensors, _scalars: stream.draw()
     for n, tensor in enumerate(tensors):
         if tensor._storage is value.payload:
             return _tensor_source(n)

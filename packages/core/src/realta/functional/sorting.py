@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from realta.errors import ArgumentError
-from realta.functional.arguments import apply, cast_to, one_device
+from realta.errors import ArgumentError, DTypeError
+from realta.functional.arguments import apply, apply_many, cast_to, known_extent, one_device
 from realta.functional.operation import operation
 from realta.plugins import current_dtype
 from realta.tensor import Tensor
@@ -19,7 +19,7 @@ def sort(x: Any, axis: int = -1, *, descending: bool = False) -> Tensor:
     """The elements in order along an axis; stable, NaN last."""
     (tensor,) = one_device("sort", x)
     number = normalize_axis(axis, tensor.rank)
-    return apply("sort", tensor, axis=number, descending=bool(descending))  # type: ignore[no-any-return]
+    return apply("sort", tensor, axis=number, descending=bool(descending))
 
 
 @operation
@@ -27,18 +27,18 @@ def argsort(x: Any, axis: int = -1, *, descending: bool = False) -> Tensor:
     """The indices (int64) that put the elements in order along an axis; stable, NaN last."""
     (tensor,) = one_device("argsort", x)
     number = normalize_axis(axis, tensor.rank)
-    return apply("argsort", tensor, axis=number, descending=bool(descending))  # type: ignore[no-any-return]
+    return apply("argsort", tensor, axis=number, descending=bool(descending))
 
 
 def _select(name: str, input: Any, k: int, axis: int, largest: bool) -> tuple[Tensor, Tensor]:
     (tensor,) = one_device(name, input)
     number = normalize_axis(axis, tensor.rank)
-    extent = tensor._type.static_shape[number]
+    extent = known_extent(tensor, number)
     if not 0 <= k <= extent:
         raise ArgumentError(
-            f"{name} of {k} elements along an axis of {extent}", fix=f"give k from 0 to {extent}"
+            f"{name} of {k!r} elements along an axis of {extent}", fix=f"give k from 0 to {extent}"
         )
-    values, indices = apply("top_k", tensor, k=int(k), axis=number, largest=largest)
+    values, indices = apply_many("top_k", tensor, k=k, axis=number, largest=largest)
     return values, indices
 
 
@@ -62,9 +62,12 @@ def one_hot(indices: Any, depth: int, *, dtype: Any = None) -> Tensor:
         indices: integer tensor of any shape.
         depth: extent of the new axis.
         dtype: of the result; the default float if left out.
+
+    Raises:
+        DTypeError: the indices are no integers.
     """
     (tensor,) = one_device("one_hot", indices)
     if not tensor.dtype.is_integer:
-        raise ArgumentError(f"one_hot of {tensor.dtype}", fix="give integer indices")
-    found = as_dtype(dtype) if dtype else current_dtype()
-    return apply("one_hot", cast_to(tensor, int64), depth=int(depth), dtype=found)  # type: ignore[no-any-return]
+        raise DTypeError(f"one_hot of {tensor.dtype}", fix="give integer indices")
+    found = as_dtype(dtype) if dtype is not None else current_dtype()
+    return apply("one_hot", cast_to(tensor, int64), depth=int(depth), dtype=found)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from realta.context import current, custom_default
-from realta.functional.operation import fast_path_enabled, new_memo, operation
+from realta.functional.operation import arithmetic, fast_path_enabled, new_memo
 from realta.functional.replay import Replay, call_key
 from realta.runtime import uniquely_held
 from realta.tensor import Tensor
@@ -19,21 +19,22 @@ _memos: dict[Any, tuple[Callable[..., Tensor], dict[Any, Any]]] = {}
 def store(x: Tensor, update: Callable[..., Tensor], *args: Any) -> None:
     """Moves ``x`` to the version that ``update(x, *args)`` gives.
 
-    Whoever read ``x`` before keeps what they read. Fails as a whole: ``x`` then names what it named.
+    Whoever read ``x`` before keeps what they read. If it fails, ``x`` names what it named before.
 
     Args:
         x: the handle to move.
-        update: records the new version; depends on types and static arguments only.
+        update: records the new version; depends on types and static arguments only, floats among
+            its positional arguments being operands.
         args: its other arguments.
     """
+    function, memo = _remembered(update)
     context = current.get()
     if context is not None:
-        context.move(x, update(x, *args)._value)
+        context.move(x, function(x, *args)._value)
         return
     if not x._settle():
         x.realize()
-    function, memo = _remembered(update)
-    found = call_key((x, *args), {}) if fast_path_enabled() else None
+    found = call_key((x, *args), {}, True) if fast_path_enabled() else None
     replay: Replay | None = memo.get(found[0]) if found is not None else None
     if found is None or replay is None or custom_default():
         new = function(x, *args)
@@ -52,5 +53,5 @@ def _remembered(update: Callable[..., Tensor]) -> tuple[Callable[..., Tensor], d
     found = _memos.get(update)
     if found is None:
         memo = new_memo()
-        found = _memos[update] = (operation(update, memo), memo)
+        found = _memos[update] = (arithmetic(update, memo, name="setitem"), memo)
     return found
