@@ -8,6 +8,7 @@ milliseconds, and a process that multiplies no matrices need not pay them.
 from __future__ import annotations
 
 import importlib
+import os
 import threading
 from types import TracebackType
 from typing import Any
@@ -49,6 +50,15 @@ class OneThread:
                         library.set_num_threads(count)
 
 
+    def after_fork(self) -> None:
+        """In a forked child: the thread that was to restore the number does not exist here."""
+        self._lock = threading.Lock()
+        users, self._users = self._users, 0
+        if users and self._libraries is not None:
+            for library, count in zip(self._libraries, self._before, strict=True):
+                library.set_num_threads(count)
+
+
 def _blas_libraries() -> list[Any]:
     # Imported by name so that nothing of it is paid before the first contraction.
     threadpoolctl = importlib.import_module("threadpoolctl")
@@ -58,3 +68,6 @@ def _blas_libraries() -> list[Any]:
 
 one_thread = OneThread()
 """The process's context: ``with one_thread: numpy.matmul(...)``."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=one_thread.after_fork)

@@ -77,17 +77,21 @@ def power(x: Array, y: Array, out: Array) -> None:
     """X to the power of y.
 
     For an exponent that does not vary along the loop (2, 0.5, -1) NumPy takes a short cut with
-    other bits, so both operands are spread out first.
+    other bits, so both operands are spread out first, a single element over two places.
     """
-    shape = out.shape or (1,)
-    np.power(_spread(0, x, shape), _spread(1, y, shape), out=out.reshape(shape))
+    if out.size == 1:
+        pair = borrowed(2, (2,), out.dtype)
+        np.power(_spread(0, x, (2,)), _spread(1, y, (2,)), out=pair)
+        out[...] = pair[0]
+        return
+    np.power(_spread(0, x, out.shape), _spread(1, y, out.shape), out=out)
 
 
 def _spread(slot: int, x: Array, shape: tuple[int, ...]) -> Array:
     if x.shape == shape and x.flags.c_contiguous:
         return x
     full = borrowed(slot, shape, x.dtype)
-    np.copyto(full, x)
+    np.copyto(full, x.reshape(()) if x.size == 1 else x)
     return full
 
 

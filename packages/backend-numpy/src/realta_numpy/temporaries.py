@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Final
 
 from numpy.typing import NDArray
@@ -16,18 +15,19 @@ _MOST_KEPT: Final = 256 << 20
 
 
 class Temporaries:
-    """Free blocks by size, up to a limit; thread-safe."""
+    """Free blocks by size, up to a limit.
+
+    Thread-safe without a lock, which a fork could leave locked: lists are changed by one call each.
+    """
 
     def __init__(self, most: int = _MOST_KEPT) -> None:
         self._most = most
-        self._lock = threading.Lock()
         self._free: dict[int, list[NDArray[Any]]] = {}
-        self._kept = 0
 
     @property
     def kept(self) -> int:
         """Bytes waiting for the next run."""
-        return self._kept
+        return sum([size * len(blocks) for size, blocks in list(self._free.items())])
 
     def take(self, nbytes: int) -> NDArray[Any]:
         """A block of at least that many bytes; arbitrary contents.
@@ -35,27 +35,25 @@ class Temporaries:
         Raises:
             OutOfMemory: the system does not give it.
         """
-        size = max(_SMALLEST, 1 << (nbytes - 1).bit_length() if nbytes else 0)
-        if nbytes > 1 << 20:  # finer steps where memory counts
-            step = 1 << ((nbytes - 1).bit_length() - 4)
-            size = -(-nbytes // step) * step
-        with self._lock:
-            blocks = self._free.get(size)
-            if blocks:
-                self._kept -= size
-                return blocks.pop()
-        return allocate_block(size)
+        size = _size(nbytes)
+        try:
+            return self._free[size].pop()
+        except (KeyError, IndexError):
+            return allocate_block(size)
 
     def give(self, block: NDArray[Any]) -> None:
         """Gives a block back."""
-        size = block.nbytes
-        with self._lock:
-            if self._kept + size <= self._most:
-                self._free.setdefault(size, []).append(block)
-                self._kept += size
+        if self.kept + block.nbytes <= self._most:
+            self._free.setdefault(block.nbytes, []).append(block)
 
     def clear(self) -> None:
         """Frees what is kept."""
-        with self._lock:
-            self._free.clear()
-            self._kept = 0
+        self._free.clear()
+
+
+def _size(nbytes: int) -> int:
+    """Eight steps per power of two, so blocks fit again without much waste."""
+    if nbytes <= _SMALLEST:
+        return _SMALLEST
+    step = 1 << ((nbytes - 1).bit_length() - 4)
+    return -(-nbytes // step) * step

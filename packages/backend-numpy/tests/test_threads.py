@@ -1,0 +1,145 @@
+"""The worker pool: every share once, errors after all have ended, forks, nesting, settings."""
+
+import os
+import sys
+import threading
+import time
+
+import pytest
+from realta.errors import ArgumentError
+from realta_numpy import threads
+from realta_numpy.threads import Workers, default_threads, set_num_threads
+
+
+@pytest.fixture
+def pool():
+    made = Workers(3)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("shares", [0, 1, 2, 3, 7, 100])
+def test_every_share_runs_once(pool, shares):
+    seen = []
+    pool.run(seen.append, shares)
+    assert sorted(seen) == list(range(shares))
+
+
+def test_shares_run_on_several_threads(pool):
+    names = set()
+    together = threading.Barrier(3, timeout=20)
+
+    def share(number):
+        together.wait()
+        names.add(threading.current_thread().name)
+
+    pool.run(share, 3)
+    assert len(names) == 3
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_an_error_is_raised_after_all_shares_have_ended(pool, failing):
+    ended = []
+
+    def share(number):
+        if number == failing:
+            raise RuntimeError(f"share {number}")
+        time.sleep(0.02)
+        ended.append(number)
+
+    with pytest.raises(RuntimeError, match=f"share {failing}"):
+        pool.run(share, 3)
+    assert sorted(ended) == sorted({0, 1, 2} - {failing})
+    pool.run(ended.append, 3)  # the pool is as good as before
+
+
+def test_a_busy_pool_is_no_deadlock(pool):
+    seen = []
+
+    def outer(number):
+        pool.run(seen.append, 2)
+
+    pool.run(outer, 3)
+    assert sorted(seen) == [0, 0, 0, 1, 1, 1]
+
+
+def test_an_interrupt_waits_for_the_workers(pool):
+    ended = threading.Event()
+
+    def share(number):
+        if number == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.05)
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        pool.run(share, 2)
+    assert ended.is_set()
+
+
+def test_a_closed_pool_starts_new_threads():
+    pool = Workers(2)
+    pool.run(lambda number: None, 2)
+    before = threading.active_count()
+    pool.close()
+    pool.run(lambda number: None, 2)
+    assert threading.active_count() <= before + 1
+    pool.close()
+
+
+def test_the_number_of_threads_comes_from_the_environment(monkeypatch):
+    monkeypatch.setenv("REALTA_NUM_THREADS", "5")
+    assert default_threads() == 5
+    for wrong in ("0", "-1", "two", "1.5"):
+        monkeypatch.setenv("REALTA_NUM_THREADS", wrong)
+        with pytest.raises(ArgumentError, match="REALTA_NUM_THREADS"):
+            default_threads()
+    monkeypatch.delenv("REALTA_NUM_THREADS")
+    assert 1 <= default_threads() <= (os.cpu_count() or 1)
+
+
+def test_a_control_group_limits_the_number_of_threads(tmp_path, monkeypatch):
+    for text, expected in (("max 100000", None), ("150000 100000", 2), ("50000 100000", 1)):
+        (tmp_path / "cpu.max").write_text(text)
+        assert threads._cgroup_processors(tmp_path) == expected
+    assert threads._cgroup_processors(tmp_path / "nothing") is None
+    monkeypatch.delenv("REALTA_NUM_THREADS", raising=False)
+    monkeypatch.setattr(threads, "_cgroup_processors", lambda: 1)
+    assert default_threads() == 1
+
+
+def test_set_num_threads_replaces_the_pool():
+    before = threads.workers().count
+    try:
+        set_num_threads(4)
+        assert threads.workers().count == 4
+    finally:
+        set_num_threads(before)
+    for wrong in (0, -1, 1.5, True, "2"):
+        with pytest.raises(ArgumentError):
+            set_num_threads(wrong)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_has_its_own_threads():
+    before = threads.workers().count
+    set_num_threads(2)
+    try:
+        threads.workers().run(lambda number: None, 2)
+        child = os.fork()
+        if child == 0:
+            seen = []
+            threads.workers().run(seen.append, 2)
+            os._exit(0 if sorted(seen) == [0, 1] else 1)
+        ended, status, deadline = 0, 1, time.monotonic() + 30
+        while not ended and time.monotonic() < deadline:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            time.sleep(0.01)
+        if not ended:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+            sys.exit("the child hangs")
+        assert os.waitstatus_to_exitcode(status) == 0
+    finally:
+        set_num_threads(before)
