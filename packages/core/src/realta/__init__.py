@@ -1,10 +1,9 @@
 """Realta: tensors that become real when you decide, on what you decide.
 
-One `Tensor`; three realization contexts (eager regions that bound fusion, lazy, ahead-of-time graph);
-a graph IR that is a written spec; backends that are plugins. Importing touches no backend and no driver.
+One `Tensor`; three realization contexts (eager regions that bound fusion, lazy, ahead-of-time
+graph); a graph IR that is a written spec; backends that are plugins. Importing touches no backend
+and no driver.
 """
-
-import sys as _sys
 
 from realta import functional as F
 from realta import nn, random, testing, tree
@@ -58,6 +57,9 @@ from realta.types import (
     uint32,
     uint64,
 )
+from realta.types import (
+    bool_ as bool,
+)
 from realta.weights import load_tensors, save_tensors
 
 __version__ = "0.1.0"
@@ -78,6 +80,7 @@ __all__ = [
     "asarray",
     "backends",
     "bfloat16",
+    "bool",
     "bool_",
     "compile",
     "default_device",
@@ -130,5 +133,3 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]  # fmt: skip
-
-_sys.modules[__name__].__dict__["bool"] = bool_

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from realta.errors import ArgumentError
+from realta.context import caller_location
+from realta.errors import ArgumentError, DTypeError
 from realta.plugins import current_device, device_of, open_device
 from realta.tensor import Tensor, real_tensor
 from realta.types import as_dtype
@@ -29,28 +30,42 @@ def _is_immutable(array: NDArray[Any]) -> bool:
     return isinstance(owner, bytes)
 
 
+def _is_dense(array: NDArray[Any]) -> bool:
+    """Whether the memory holds the elements as devices want them: in row-major order, native."""
+    return array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
+
+
 def from_numpy(array: NDArray[Any], *, device: Any = None, trusted: bool = False) -> Tensor:
     """A tensor from a NumPy array.
 
     Args:
-        array: values of an element dtype.
+        array: values of an element dtype, in any layout.
         device: where; the default device if left out.
-        trusted: whether you promise that nobody writes the array's memory any more; it is then shared
-            where the device can.
+        trusted: whether you promise that nobody writes the array's memory any more; it is then
+            shared where the device can.
+
+    Returns:
+        A tensor of the array's dtype and shape; a copy, unless the array is trusted or read-only
+        memory of a bytes object.
 
     Raises:
         DTypeError: the dtype is no element type.
+        ArgumentError: it is no array.
     """
-    if not isinstance(array, np.ndarray):
+    given: Any = array
+    if not isinstance(given, np.ndarray):
         raise ArgumentError(
-            f"from_numpy takes a NumPy array, got {type(array).__name__}",
+            f"from_numpy takes a NumPy array, got {type(given).__name__}",
+            where=str(caller_location()),
             fix="use realta.Tensor(data)",
         )
-    as_dtype(array.dtype)
+    try:
+        as_dtype(array.dtype)
+    except DTypeError as error:
+        raise error.at(f"from_numpy at {caller_location()}") from None
     opened = open_device(_place(device))
-    if trusted or _is_immutable(array):
-        return real_tensor(opened.adopt(array))
-    return real_tensor(opened.upload(array))
+    share = _is_dense(array) and (trusted or _is_immutable(array))
+    return real_tensor(opened.adopt(array) if share else opened.upload(array))
 
 
 def from_dlpack(x: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
@@ -65,22 +80,36 @@ def from_dlpack(x: Any, *, device: Any = None, copy: bool | None = None) -> Tens
     Raises:
         ArgumentError: the object exports nothing, or cannot be shared.
     """
+    if isinstance(x, Tensor):
+        return asarray(x, device=device, copy=copy)
+    array = _imported(x)
+    opened = open_device(_place(device))
+    possible = _is_dense(array) and opened.is_host
+    if copy is False and not possible:
+        raise ArgumentError(
+            "the producer's memory cannot be shared: it is strided or not on the device",
+            where=f"from_dlpack(copy=False) at {caller_location()}",
+            fix="use copy=None",
+        )
+    share = copy is False or (copy is None and not array.flags.writeable)
+    return real_tensor(opened.adopt(array) if share and possible else opened.upload(array))
+
+
+def _imported(x: Any) -> NDArray[Any]:
     if not hasattr(x, "__dlpack__"):
         raise ArgumentError(
             f"{type(x).__name__} has no __dlpack__",
+            where=str(caller_location()),
             fix="use realta.Tensor(data) for numbers and lists",
         )
-    array = np.from_dlpack(x)
-    share = copy is False or (copy is None and not array.flags.writeable)
-    opened = open_device(_place(device))
-    if copy is False and not (array.flags.c_contiguous and opened.is_host):
+    try:
+        return np.from_dlpack(x)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise ArgumentError(
-            "the producer's memory cannot be shared: it is strided or not on the device",
-            fix="use copy=None",
-        )
-    if share and array.flags.c_contiguous:
-        return real_tensor(opened.adopt(array))
-    return real_tensor(opened.upload(np.ascontiguousarray(array).reshape(array.shape)))
+            f"{type(x).__name__} cannot be imported through DLPack: {error}",
+            where=str(caller_location()),
+            fix="bring it to host memory in a dtype that NumPy has",
+        ) from error
 
 
 def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
@@ -98,16 +127,20 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     if isinstance(obj, Tensor):
         wanted = obj.dtype if dtype is None else as_dtype(dtype)
         place = obj.device.name if device is None else device_of(device).name
-        if wanted is obj.dtype and place == obj.device.name:
-            return obj._another_handle()
-        if copy is False:
-            raise ArgumentError("another dtype or device needs a copy", fix="use copy=None")
-        return obj.cast(wanted).to(place)  # type: ignore[attr-defined, no-any-return]
+        if copy is False and (wanted is not obj.dtype or place != obj.device.name):
+            raise ArgumentError(
+                f"{obj.type} as {wanted} on {place} needs a copy",
+                where=f"asarray(copy=False) at {caller_location()}",
+                fix="use copy=None",
+            )
+        # Versions never change, so that another handle is as good as a copy.
+        return Tensor(obj, dtype=wanted, device=place)
     if copy is False:
-        if isinstance(obj, np.ndarray) and dtype is None and _is_immutable(obj):
+        if isinstance(obj, np.ndarray) and dtype in (None, obj.dtype) and _is_immutable(obj):
             return from_numpy(obj, device=device)
         raise ArgumentError(
             f"{type(obj).__name__} cannot be shared safely, so copy=False is refused",
+            where=f"asarray(copy=False) at {caller_location()}",
             fix="use copy=None, or from_numpy(array, trusted=True)",
         )
     return Tensor(obj, dtype=dtype, device=device)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from realta.context import caller_location
 from realta.errors import MissingAttribute
 from realta.functional.creation import (
     arange,
@@ -329,5 +330,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
             made = _made[name] = (op, make_elementwise(op))
         return made[1]
     if name in FUNCTION_HABITS:
-        raise MissingAttribute(f"F has no {name!r}", fix=FUNCTION_HABITS[name])
+        raise MissingAttribute(
+            f"F has no {name!r}", where=str(caller_location()), fix=FUNCTION_HABITS[name]
+        )
     raise AttributeError(f"module 'realta.functional' has no attribute {name!r}")

@@ -82,6 +82,14 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
     operands = promoted("linear", x, weight, *([] if bias is None else [bias]))
     if operands[1].rank != 2:
         raise ShapeError(f"a weight of {operands[1].type}", fix="give a matrix of shape (out, in)")
+    if operands[0].rank and not same_shape(
+        operands[0]._type.shape[-1:], operands[1]._type.shape[1:]
+    ):
+        raise ShapeError(
+            f"linear with a weight of {operands[1].type} takes {operands[1]._type.shape[1]} features, "
+            f"got {operands[0]._type.shape[-1]}",
+            fix="give x the shape (..., in) and the weight the shape (out, in)",
+        )
     out = operands[1]._type.shape[:1]
     if bias is not None and not same_shape(operands[2]._type.shape, out):
         raise ShapeError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from realta.context import caller_location
 from realta.errors import ArgumentError, ShapeError
 from realta.functional.arguments import (
     apply,
@@ -53,7 +54,12 @@ def reshape(x: Any, shape: int | Sequence[Any]) -> Tensor:
     """
     (tensor,) = one_device("reshape", x)
     wanted = (shape,) if isinstance(shape, int) else tuple(shape)
-    return reshaped(tensor, resolve_reshape(tensor._type.shape, wanted))
+    try:
+        target = resolve_reshape(tensor._type.shape, wanted)
+    except ShapeError as error:
+        error.where = f"{error.where} at {caller_location()}"
+        raise
+    return reshaped(tensor, target)
 
 
 @movement

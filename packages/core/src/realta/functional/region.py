@@ -6,7 +6,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, Literal, ParamSpec, TypeVar, overload
 
-from realta.context import EagerRealizationContext, caller_location, current
+from realta.context import (
+    EagerRealizationContext,
+    caller_location,
+    current,
+    require_plain_function,
+)
 from realta.errors import ArgumentError
 from realta.graph import Region
 
@@ -15,8 +20,6 @@ __all__ = ["functional"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_ASYNC_OR_GENERATOR: Final = 0x20 | 0x80 | 0x200
-"""CO_GENERATOR, CO_COROUTINE and CO_ASYNC_GENERATOR of a code object's flags."""
 _CHOICES: Final = {
     "fuse": ("may", "must", "never"),
     "numerics": ("exact", "fast"),
@@ -57,7 +60,9 @@ def functional(
     for name, value in (("fuse", fuse), ("numerics", numerics), ("on_sync", on_sync)):
         if value not in _CHOICES[name]:
             raise ArgumentError(
-                f"functional has no {name}={value!r}", fix=f"use one of {', '.join(_CHOICES[name])}"
+                f"functional has no {name}={value!r}",
+                where=str(caller_location()),
+                fix=f"use one of {', '.join(_CHOICES[name])}",
             )
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,15 +74,7 @@ def functional(
 def _region(
     function: Callable[..., Any], fuse: Any, numerics: Any, on_sync: Any
 ) -> Callable[..., Any]:
-    code = getattr(function, "__code__", None)
-    if not callable(function):
-        raise ArgumentError(f"functional of {type(function).__name__}", fix="give it a function")
-    if code is not None and code.co_flags & _ASYNC_OR_GENERATOR:
-        raise ArgumentError(
-            f"{function.__qualname__} is async or a generator, so it has no one region",
-            where=f"{code.co_filename}:{code.co_firstlineno}",
-            fix="decorate an ordinary function that it calls",
-        )
+    require_plain_function(function, "F.functional")
     name = getattr(function, "__name__", "region")
     plain = fuse == "may" and numerics == "exact"
 
@@ -87,7 +84,8 @@ def _region(
         if context is None:
             with EagerRealizationContext(name, fuse=fuse, numerics=numerics, on_sync=on_sync):
                 return function(*args, **kwargs)
-        if plain and context.region is None:
+        if plain:
+            # It asks for nothing of its own, so it stays within the region that is open.
             return function(*args, **kwargs)
         outer = context.region
         context.region = Region(name, fuse, numerics, caller_location())

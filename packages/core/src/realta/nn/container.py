@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from realta.nn.module import Module
@@ -25,3 +25,12 @@ class Sequential(Module):
         for layer in self.layers:
             x = layer(x)
         return x
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+    def __iter__(self) -> Iterator[Callable[..., Any]]:
+        return iter(self.layers)
+
+    def __getitem__(self, index: int) -> Callable[..., Any]:
+        return self.layers[index]

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Self, TypeVar
 
-from realta.errors import ArgumentError, DTypeError, ShapeError
-from realta.tensor import Tensor, real_tensor
+from realta.compilation import CompiledFunction, StagedGraph, compile, stage
+from realta.context import current, rebind
+from realta.errors import ArgumentError
+from realta.nn.loading import fitting
+from realta.tensor import Tensor
 
 __all__ = ["Module"]
+
+T = TypeVar("T")
 
 
 class Module:
     """Base of layers and models: define `forward`, set tensors and modules as attributes.
 
-    Tensors anywhere in attributes, lists, tuples and dicts are parameters with dotted names. A tensor
-    that stands in two places is one parameter under its first name: tied parameters stay tied.
+    Tensors anywhere in attributes, lists, tuples and dicts are parameters with dotted names. A
+    tensor that stands in two places is one parameter under its first name: tied parameters stay
+    tied, whatever is loaded into them.
     """
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -27,7 +33,7 @@ class Module:
 
     def _items(self) -> Iterator[tuple[str, Any]]:
         """Tensors and modules in attributes, containers opened, with dotted names."""
-        stack = [(name, value) for name, value in reversed(list(vars(self).items()))]
+        stack = list(reversed(vars(self).items()))
         while stack:
             name, value = stack.pop()
             if isinstance(value, (Tensor, Module)):
@@ -47,28 +53,32 @@ class Module:
         """Its direct sub-modules with their names."""
         return ((name, v) for name, v in self._items() if isinstance(v, Module))
 
+    def _tree(self) -> Iterator[tuple[str, Any]]:
+        """All tensors and modules below it in the order of attributes, under each of their names.
+
+        A module inside itself is left out.
+        """
+        stack: list[tuple[str, Any, tuple[Module, ...]]] = [
+            (name, value, (self,)) for name, value in reversed(list(self._items()))
+        ]
+        while stack:
+            name, value, above = stack.pop()
+            if not isinstance(value, Module):
+                yield name, value
+            elif not any(value is outer for outer in above):
+                yield name, value
+                inner = (*above, value)
+                stack.extend((f"{name}.{n}", v, inner) for n, v in reversed(list(value._items())))
+
     @property
     def descendants(self) -> Iterator[tuple[str, Module]]:
-        """All modules below it with their dotted names."""
-        seen = {id(self)}
-        stack = list(reversed(list(self.children)))
-        while stack:
-            name, module = stack.pop()
-            if id(module) in seen:
-                continue
-            seen.add(id(module))
-            yield name, module
-            stack.extend((f"{name}.{n}", m) for n, m in reversed(list(module.children)))
+        """All modules below it with their dotted names, each module once."""
+        return _once((name, v) for name, v in self._tree() if isinstance(v, Module))
 
     @property
     def parameters(self) -> Iterator[tuple[str, Tensor]]:
         """All parameters with their dotted names, each tensor once."""
-        seen: set[int] = set()
-        for prefix, module in (("", self), *self.descendants):
-            for name, tensor in module.local_parameters:
-                if id(tensor) not in seen:
-                    seen.add(id(tensor))
-                    yield (f"{prefix}.{name}" if prefix else name), tensor
+        return _once((name, v) for name, v in self._tree() if isinstance(v, Tensor))
 
     def state_dict(self) -> dict[str, Tensor]:
         """Parameters by dotted name."""
@@ -80,7 +90,8 @@ class Module:
         """Gives every parameter a new version, all or nothing.
 
         Args:
-            state: tensors or arrays by dotted name.
+            state: tensors or arrays by dotted name. A tied parameter may stand under any of its
+                names; the first one found counts.
             strict: whether missing and unknown names are errors.
             auto_cast: whether values are cast to the parameters' dtypes.
 
@@ -91,37 +102,53 @@ class Module:
             ArgumentError: names are missing or unknown and ``strict``.
             ShapeError, DTypeError: a value does not fit its parameter; nothing was loaded.
         """
-        parameters = dict(self.parameters)
-        missing = [name for name in parameters if name not in state]
-        unknown = [name for name in state if name not in parameters]
+        names: dict[int, list[str]] = {}
+        known = set()
+        for name, value in self._tree():
+            if isinstance(value, Tensor):
+                names.setdefault(id(value), []).append(name)
+                known.add(name)
+        missing, ready = [], []
+        for name, parameter in self.parameters:
+            given = next((n for n in names[id(parameter)] if n in state), None)
+            if given is None:
+                missing.append(name)
+            else:
+                ready.append((given, parameter))
+        unknown = [name for name in state if name not in known]
         if strict and (missing or unknown):
             raise ArgumentError(
                 f"the state has {len(missing)} missing and {len(unknown)} unknown names: "
                 f"missing {missing[:5]}, unknown {unknown[:5]}",
-                where=type(self).__name__,
+                where=f"load_state_dict of {type(self).__name__}",
                 fix="map the names, or load with strict=False",
             )
-        ready = [
-            (parameter, _fitting(name, parameter, state[name], auto_cast))
-            for name, parameter in parameters.items()
-            if name in state
-        ]
-        for parameter, value in ready:
-            parameter._storage, parameter._type = value._storage, value._type
-            parameter._value = parameter._context = None
+        values = [fitting(name, p, state[name], auto_cast) for name, p in ready]
+        for (_, parameter), value in zip(ready, values, strict=True):
+            _move(parameter, value)
         return missing, unknown
 
-    def map_parameters(self, function: Callable[[str, Tensor], Tensor]) -> Module:
-        """Replaces every parameter's version by ``function(name, parameter)``; returns the module."""
-        for parameter, value in [(p, function(n, p)) for n, p in self.parameters]:
-            value._real_storage()
-            parameter._storage, parameter._type = value._storage, value._type
-            parameter._value = parameter._context = None
+    def map_parameters(self, function: Callable[[str, Tensor], Tensor]) -> Self:
+        """Moves every parameter to the version ``function(name, parameter)``, all or nothing.
+
+        Unrealized results stay unrealized. Returns the module.
+        """
+        moves = [(parameter, function(name, parameter)) for name, parameter in self.parameters]
+        for parameter, value in moves:
+            _move(parameter, value)
         return self
 
-    def to(self, device: Any) -> Module:
+    def to(self, device: Any) -> Self:
         """Moves all parameters to a device; returns the module."""
         return self.map_parameters(lambda _, parameter: parameter.to(device))
+
+    def trace(self, *types: Any, **static: Any) -> StagedGraph:
+        """The graph of a call with tensors of these types; see `realta.stage`."""
+        return stage(self, name=type(self).__name__)(*types, **static)
+
+    def compile(self, *types: Any, **static: Any) -> CompiledFunction:
+        """A compiled call for tensors of these types; see `realta.compile`."""
+        return compile(self, name=type(self).__name__)(*types, **static)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__}("]
@@ -129,22 +156,21 @@ class Module:
         return "\n".join([*lines, ")"]) if len(lines) > 1 else f"{type(self).__name__}()"
 
 
-def _fitting(name: str, parameter: Tensor, value: Any, auto_cast: bool) -> Tensor:
-    tensor = value if isinstance(value, Tensor) else Tensor(value, device=parameter._type.device)
-    if tensor.shape != parameter.shape:
-        raise ShapeError(
-            f"the value for {name!r} has shape {tensor.shape}, the parameter {parameter.shape}",
-            where=str(parameter.type),
-            fix="load the checkpoint of this model",
-        )
-    if tensor.dtype is not parameter.dtype:
-        if not auto_cast:
-            raise DTypeError(
-                f"the value for {name!r} is {tensor.dtype}, the parameter {parameter.dtype}",
-                where=str(parameter.type),
-                fix="load with auto_cast=True, or cast it first",
-            )
-        tensor = tensor.cast(parameter.dtype)
-    if tensor.device != parameter.device:
-        tensor = tensor.to(parameter.device)
-    return real_tensor(tensor._real_storage())
+def _once(items: Iterable[tuple[str, T]]) -> Iterator[tuple[str, T]]:
+    """Each object under the first of its names."""
+    seen: set[int] = set()
+    for name, value in items:
+        if id(value) not in seen:
+            seen.add(id(value))
+            yield name, value
+
+
+def _move(parameter: Tensor, value: Tensor) -> None:
+    """Moves a parameter's handle to the version that another tensor names."""
+    context = current.get()
+    if not value._settle():
+        value._context.move(parameter, value._value)
+    elif context is not None:
+        context.move_to_storage(parameter, value._storage)
+    else:
+        rebind(parameter, value._storage)
