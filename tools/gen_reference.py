@@ -2,9 +2,9 @@
 
     python tools/gen_reference.py [--check]
 
-Writes docs/reference/ops.md and docs/reference/errors.md whole, and in other pages the blocks
-between ``<!-- generated: NAME -->`` and ``<!-- end -->``. With ``--check`` it writes nothing,
-prints what is stale, and exits 1 if anything is.
+Writes docs/reference/{api,errors,ops}.md whole, and in other pages the blocks between
+``<!-- generated: NAME -->`` and ``<!-- end -->``. With ``--check`` it writes nothing, prints what
+is stale, and exits 1 if anything is.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Final
 
-from realta import errors
+import realta
+from realta import F, errors, random
+from realta import realization_context as contexts
 from realta.errors import RealtaError
 from realta.graph import Builder, Graph, print_graph
-from realta.ops import OpDef, OpKind, Sample, all_ops
+from realta.ops import OpDef, OpKind, Sample, all_ops, find_op
 from realta.ops.tolerances import TOLERANCES, Tolerance, tolerance
 from realta.passes import Decompose
 from realta.types import DTYPES, FLOATS, INTEGERS, DType, float16, float32, float64, tensor_type
@@ -208,6 +211,83 @@ def prose(docstring: str) -> str:
     return "\n".join(lines)
 
 
+# -- API ------------------------------------------------------------------------------------------
+
+API_INTRO: Final = """# API
+
+The public names. Functions of tensors are in `F`, which is the module `realta.functional`; most are
+methods of `Tensor` too, and operators call them. In every realization context they are the same.
+"""
+DERIVED_INTRO: Final = """One for each elementwise op, with promotion and broadcasting.
+"""
+PREFIXES: Final = {
+    "realta": "realta.",
+    "realta.functional": "F.",
+    "realta.random": "realta.random.",
+}
+
+
+def api_page() -> str:
+    """The page that mkdocstrings fills: one directive for each public name, by what defines it."""
+    sections: dict[str, dict[str, str]] = {}
+    derived = []
+    for owner in (realta, F, random, contexts):
+        for name in owner.__all__:
+            found = getattr(owner, name)
+            path = static_path(found)
+            if path:
+                title = first_line(
+                    CORE.parent / (path.rpartition(".")[0].replace(".", "/") + ".py")
+                )
+                entries = sections.setdefault(api_title(owner, title), {})
+                entries.setdefault(path, PREFIXES.get(owner.__name__, "") + name)
+            elif owner is F and find_op(name) is not None:
+                derived.append(f"[`F.{name}`](ops.md#{name})")
+    parts = [MARK, API_INTRO]
+    for title, paths in sections.items():
+        parts += [f"## {title}\n", *[directive(path, label) for path, label in paths.items()]]
+    parts += ["## Functions of elementwise ops\n", DERIVED_INTRO, " · ".join(derived) + "\n"]
+    return "\n".join(parts + api_modules())
+
+
+def directive(path: str, label: str) -> str:
+    """What mkdocstrings replaces by the documentation of a name."""
+    options = [f"heading: {label}", f"toc_label: {label}", "heading_level: 3"]
+    if label == "realta.Tensor":
+        options.append("inherited_members: true")
+    return f"::: {path}\n    options:\n" + "".join(f"      {option}\n" for option in options)
+
+
+def api_title(owner: ModuleType, line: str) -> str:
+    """The heading of the names that one module defines."""
+    title = re.split(r"[:;,]| that | which ", line)[0].rstrip(".")
+    return f"F: {title[:1].lower()}{title[1:]}" if owner is F else title
+
+
+def static_path(found: object) -> str:
+    """Where the source defines a function or class by its own name; empty if nothing does."""
+    module, name = getattr(found, "__module__", None), getattr(found, "__qualname__", "")
+    if not isinstance(module, str) or not module.startswith("realta."):
+        return ""
+    source = CORE.parent / (module.replace(".", "/") + ".py")
+    tree = ast.parse(source.read_text(encoding="utf-8")) if source.exists() else ast.Module([], [])
+    defined = {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    return f"{module}.{name}" if name in defined else ""
+
+
+def api_modules() -> list[str]:
+    """The modules among the public names whose members are listed whole."""
+    parts = []
+    for name in ("nn", "tree", "testing"):
+        module = getattr(realta, name)
+        parts.append(f"## realta.{name}\n\n{cell(module.__doc__ or '')}\n")
+        parts += [
+            directive(static_path(getattr(module, member)), f"realta.{name}.{member}")
+            for member in module.__all__
+        ]
+    return parts
+
+
 # -- blocks ---------------------------------------------------------------------------------------
 
 
@@ -322,6 +402,7 @@ def first_line(path: Path) -> str:
 PAGES: Final[dict[str, Callable[[], str]]] = {
     "docs/reference/ops.md": ops_page,
     "docs/reference/errors.md": errors_page,
+    "docs/reference/api.md": api_page,
 }
 BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "bounds": bounds_block,
