@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -214,9 +215,14 @@ def _shape_name(sample: Sample) -> str:
     return "-".join(names if len(unique) > 1 else unique) or "none"
 
 
-def cases_of(op: OpDef, dtypes: Sequence[DType] = DTYPES) -> Iterator[OpCase]:
-    """The cases of one op: its samples times its dtypes; a sample that does not fit a dtype is left out."""
-    for dtype in dtypes:
+@lru_cache(maxsize=None)
+def cases_of(op: OpDef) -> tuple[OpCase, ...]:
+    """The cases of one op: its samples times its dtypes, where they fit; each finds its truth once."""
+    return tuple(_cases_of(op))
+
+
+def _cases_of(op: OpDef) -> Iterator[OpCase]:
+    for dtype in DTYPES:
         if dtype not in op.dtypes:
             continue
         taken: dict[str, int] = {}

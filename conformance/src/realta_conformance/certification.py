@@ -113,7 +113,7 @@ def certify(
         device: the device.
         levels: the levels, in order.
         expectations: declared failures.
-        sample: whether to run one case of each op and dtype only.
+        sample: whether to run a third of the cases only.
         integration: runs an integration level; those levels are left out without it.
         progress: called with each level's result.
     """

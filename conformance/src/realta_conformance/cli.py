@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         )
         command.add_argument("--level", default="", help="one name, and what it needs")
         command.add_argument("--strict", action="store_true", help="partial levels fail the run")
-        command.add_argument("--sample", action="store_true", help="one case of each op and dtype")
+        command.add_argument("--sample", action="store_true", help="a third of the cases")
         command.add_argument("--expectations", type=Path, help="declared failures, a TOML file")
         command.add_argument("--json", type=Path, help="where to write the report")
     listing = commands.add_parser("list", help="levels and case ids")

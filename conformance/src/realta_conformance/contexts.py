@@ -177,8 +177,8 @@ def _chosen(device: Device, sample: bool) -> list[OpCase]:
 
 def run_contexts(device: Device, level: str, sample: bool = False) -> list[Outcome]:
     """Every outcome of the level."""
-    found = list(probe_outcomes(device, level))
     with _no_fallback():
+        found = list(probe_outcomes(device, level))
         for portion in packs_of(_chosen(device, sample)):
             found += _run_portion(device, [c for c in portion if isinstance(c, OpCase)], MODES)
     return found

@@ -89,7 +89,11 @@ def graph_cases(
             continue
         for dtype in pattern.dtypes:
             if dtype in storage:
-                yield graph_case(
-                    pattern.id, level, pattern.text, dtype, pattern.domains, pattern.note,
-                    rounds=rounds,
-                )  # fmt: skip
+                yield _case(pattern, dtype, rounds)
+
+
+@cache
+def _case(pattern: Pattern, dtype: DType, rounds: bool) -> GraphCase:
+    return graph_case(
+        pattern.id, pattern.level, pattern.text, dtype, pattern.domains, pattern.note, rounds=rounds
+    )

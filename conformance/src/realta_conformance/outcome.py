@@ -23,7 +23,6 @@ CHECKS = {
     "refusal": "what is not declared is refused with UnsupportedOp",
     "contract": "the method of the contract keeps its promise",
     "mode": "every mode of the user API gives the same bits",
-    "metadata": "dtype, shape and device are right",
 }
 """Each check and what it asks for; expectation files and reports use these names."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from realta.backend import Options, UnsupportedOp
 from realta.ops import all_ops
 
+from realta.types import DTYPES
 from realta_conformance.case import Case, OpCase, cases_of, op_cases
 from realta_conformance.device import Device
 from realta_conformance.execution import Findings, raised, run_alone, run_constants, run_pack
@@ -20,6 +21,7 @@ from realta_conformance.stepwise import step_by_step
 
 __all__ = ["level_cases", "probe_outcomes", "refusal_outcomes", "run_cases", "run_level"]
 
+_SAMPLED = 3
 _GRAPH_CHECKS = ("run", "claims", "values", "inputs", "alias", "launches")
 _MODES = {"repeat": "twice", "constants": "constants", "company": "alone", "fused": "stepwise"}
 
@@ -30,18 +32,21 @@ def level_cases(level: str, device: Device, *, sample: bool = False) -> list[Cas
     Args:
         level: the level.
         device: the device that is to run them.
-        sample: only the largest case of each op and dtype, and those with special values.
+        sample: a third of the cases of each op and dtype, other ones for each dtype, and all with
+            special values.
     """
     storage = device.capabilities.storage
     found = [*op_cases(level), *graph_cases(level, storage, rounds=device.exact)]
     if not sample:
         return found
-    largest: dict[tuple[str, str], Case] = {}
+    groups: dict[tuple[str, str], list[Case]] = {}
     for case in found:
-        key = (case.op, case.dtype.name)
-        if key not in largest or case.elements > largest[key].elements:
-            largest[key] = case
-    kept = set(largest.values())
+        groups.setdefault((case.op, case.dtype.name), []).append(case)
+    kept: set[Case] = set()
+    for group in groups.values():
+        turn = DTYPES.index(group[0].dtype)
+        third = [c for n, c in enumerate(group) if (n + turn) % _SAMPLED == 0]
+        kept.update(third or group[:1])
     return [c for c in found if c in kept or c.id.endswith("-special")]
 
 
@@ -183,7 +188,7 @@ def refusal_outcomes(device: Device, level: str) -> Iterator[Outcome]:
         for dtype in sorted(declared.storage, key=lambda d: d.name):
             if dtype not in op.dtypes or dtype in table.get(op.name, frozenset()):
                 continue
-            case = next(iter(cases_of(op, (dtype,))), None)
+            case = next((c for c in cases_of(op) if c.dtype is dtype), None)
             if case is not None:
                 yield _refusal(device, case)
                 break  # one dtype stands for all: capabilities are one table

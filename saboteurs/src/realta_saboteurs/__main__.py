@@ -1,0 +1,35 @@
+"""The command ``python -m realta_saboteurs``: prints the table and exits 1 on a mismatch."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from realta_saboteurs.table import FAULTS, rows
+
+
+def main() -> int:
+    """Runs the table; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="realta_saboteurs", description=__doc__)
+    parser.add_argument("names", nargs="*", help="saboteurs to run; all if left out")
+    parser.add_argument("--sample", action="store_true", help="a third of the cases")
+    options = parser.parse_args()
+    unknown = sorted(set(options.names) - {f.name for f in FAULTS})
+    if unknown:
+        print(f"there is no saboteur {unknown[0]!r}", file=sys.stderr)
+        return 2
+    wanted = [f for f in FAULTS if not options.names or f.name in options.names]
+    print(f"{'saboteur':22} {'caught by':44} what is wrong with it")
+    wrong = 0
+    for row in rows(wanted, sample=options.sample):
+        caught = ", ".join(sorted(row.found)) or "nothing"
+        print(f"{row.fault.name:22} {caught:44} {row.fault.tells.rstrip('.')}", flush=True)
+        if not row.right:
+            wrong += 1
+            print(f"{'':22} MISMATCH {row.problem}", flush=True)
+    print(f"{len(wanted) - wrong} of {len(wanted)} saboteurs are caught exactly as declared")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,284 @@
+"""Kernel faults: one op gives a wrong result, and everything else is right."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from realta.backend import Node
+from realta_saboteurs.fault import Array, Fault, KernelFault
+
+__all__ = ["KERNEL_FAULTS"]
+
+_BLOCK: Final = 16
+
+
+def _wrong_dtype(right: Any, node: Node, x: Array, y: Array) -> Array:
+    found = right()
+    return found.astype(np.float64) if found.dtype == np.float32 else found
+
+
+def _drops_nan(right: Any, node: Node, x: Array) -> Array:
+    if x.dtype.kind in "biu":
+        return right()
+    return np.where(np.isnan(x), -np.inf, x).max(axis=node.attrs["axes"]).astype(x.dtype)
+
+
+def _orders_nan(right: Any, node: Node, x: Array, y: Array) -> Array:
+    return np.where(x > y, x, y)
+
+
+def _loses_block_edge(right: Any, node: Node, x: Array, y: Array) -> Array:
+    found = right().reshape(-1).copy()
+    if found.size % _BLOCK == 1 and found.size > 1:
+        found[-1] = found[-2]
+    return found.reshape(x.shape)
+
+
+def _loses_tail(right: Any, node: Node, x: Array) -> Array:
+    axes = node.attrs["axes"]
+    if len(axes) != 1 or x.shape[axes[0]] % _BLOCK != 1 or x.shape[axes[0]] == 1:
+        return right()
+    kept = np.delete(x, -1, axis=axes[0])
+    return (kept.sum(axis=axes[0], dtype=np.float64) if x.dtype.kind == "f" else kept.sum(axis=axes[0])).astype(x.dtype)
+
+
+def _wrong_axis(right: Any, node: Node, x: Array) -> Array:
+    with np.errstate(all="ignore"):
+        return np.cumsum(x, axis=x.ndim - 1 - node.attrs["axis"]).reshape(x.shape).astype(x.dtype)
+
+
+def _inverse_permutation(right: Any, node: Node, x: Array) -> Array:
+    return x.transpose(np.argsort(node.attrs["axes"]))
+
+
+def _half_accumulator(right: Any, node: Node, x: Array) -> Array:
+    if x.dtype.itemsize != 2 or x.dtype.kind in "iu":
+        return right()
+    axes = node.attrs["axes"]
+    rows = np.moveaxis(x, axes, range(len(axes)))
+    total = np.zeros(rows.shape[len(axes) :], x.dtype)
+    for place in np.ndindex(*rows.shape[: len(axes)]):
+        total = (total + rows[place]).astype(x.dtype)
+    return total
+
+
+def _by_reciprocal(right: Any, node: Node, x: Array, y: Array) -> Array:
+    if x.dtype.kind not in "iu":
+        return right()
+    quotient = np.floor(x.astype(np.float32) * (np.float32(1) / y.astype(np.float32)))
+    return np.where(y == 0, 0, quotient).astype(x.dtype)
+
+
+def _truncates(right: Any, node: Node, x: Array, y: Array) -> Array:
+    if x.dtype.kind != "i":
+        return right()
+    rest = np.fmod(x, np.where(y == 0, 1, y))
+    return np.where(y == 0, 0, rest).astype(x.dtype)
+
+
+def _flushes(right: Any, node: Node, x: Array, y: Array) -> Array:
+    found = right()
+    if found.dtype != np.float32:
+        return found
+    return np.where(np.abs(found) < np.finfo(np.float32).tiny, np.float32(0), found)
+
+
+def _negates_by_subtraction(right: Any, node: Node, x: Array) -> Array:
+    return np.zeros_like(x) - x
+
+
+def _rounds_away(right: Any, node: Node, x: Array) -> Array:
+    wide = x.astype(np.float64)
+    return np.copysign(np.floor(np.abs(wide) + 0.5), wide).astype(x.dtype)
+
+
+def _wraps_on_cast(right: Any, node: Node, x: Array) -> Array:
+    target = node.types[0].dtype.numpy
+    if x.dtype.kind in "biu" or target.kind not in "iu":
+        return right()
+    safe = np.nan_to_num(x.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    wrapped = [int(v) % 2 ** (8 * target.itemsize) for v in safe.reshape(-1).tolist()]
+    return np.array(wrapped, np.uint64).astype(target).reshape(x.shape)
+
+
+def _coarse_exp(right: Any, node: Node, x: Array) -> Array:
+    found = right()
+    if found.dtype != np.float32:
+        return found
+    return found * np.float32(1 + 2.0**-20)
+
+
+def _unstable(right: Any, node: Node, x: Array) -> Array:
+    axis, size = node.attrs["axis"], x.shape[node.attrs["axis"]]
+    backwards = np.flip(x, axis)
+    order = np.argsort(backwards, axis=axis, kind="stable") if not node.attrs["descending"] else None
+    return right() if order is None else (size - 1 - order).astype(np.int64)
+
+
+def _lanes_reversed(right: Any, node: Node, state: Array) -> Array:
+    found = right()
+    flat = found.reshape(-1).copy()
+    whole = flat.size // 4 * 4
+    flat[:whole] = flat[:whole].reshape(-1, 4)[:, ::-1].reshape(-1)
+    return flat.reshape(found.shape)
+
+
+def _clamps_negative(right: Any, node: Node, x: Array, indices: Array) -> Array:
+    extent = x.shape[node.attrs["axis"]]
+    if extent == 0:
+        return right()
+    return np.take(x, np.clip(indices, 0, extent - 1), axis=node.attrs["axis"])
+
+
+def _first_update_wins(right: Any, node: Node, x: Array, indices: Array, updates: Array) -> Array:
+    if node.attrs["reduce"] != "set" or indices.ndim != 1 or indices.shape[0] == 0:
+        return right()
+    axis = node.attrs["axis"]
+    backwards = np.flip(updates, axis)
+    turned = indices[::-1].copy()
+    from_right = node.op.reference(x, turned, backwards, **node.attrs)
+    return np.asarray(from_right)
+
+
+def _ignores_nan(right: Any, node: Node, x: Array) -> Array:
+    if x.dtype.kind in "biu":
+        return right()
+    return np.argmax(np.where(np.isnan(x), -np.inf, x.astype(np.float64)), axis=node.attrs["axis"])
+
+
+def _wrong_index_map(right: Any, node: Node, x: Array) -> Array:
+    shape = node.attrs["shape"]
+    return np.resize(x, shape) if x.size else right()
+
+
+def _half_contraction(right: Any, node: Node, x: Array, y: Array) -> Array:
+    found = right()
+    if found.dtype != np.float16 or x.ndim != 2 or node.attrs["x_batch"]:
+        return found
+    a = np.moveaxis(x, node.attrs["x_contract"][0], -1)
+    b = np.moveaxis(y, node.attrs["y_contract"][0], 0)
+    total = np.zeros(found.shape, np.float16)
+    for k in range(a.shape[-1]):
+        total = total + np.multiply.outer(a[..., k], b[k])
+    return total
+
+
+def _raises_on_nothing(right: Any, node: Node, *operands: Array) -> Array:
+    if any(x.size == 0 for x in operands):
+        raise ZeroDivisionError("an empty operand has no first element")
+    return right()
+
+
+def _forward_slice(right: Any, node: Node, x: Array) -> Array:
+    """Runs backwards slices forwards."""
+    steps = node.attrs["step"]
+    found = right()
+    return np.flip(found, tuple(n for n, s in enumerate(steps) if s < 0))
+
+
+KERNEL_FAULTS: Final[tuple[Fault, ...]] = (
+    KernelFault(
+        "wrong-dtype-out", "sub of float32 leaves float64 in the output's buffer",
+        frozenset({"core/sub/values"}), ("sub",), _wrong_dtype,
+    ),
+    KernelFault(
+        "max-drops-nan", "a reduction to the largest element passes over NaN",
+        frozenset({"core/max/values"}), ("max",), _drops_nan,
+    ),
+    KernelFault(
+        "maximum-orders-nan", "maximum is compare-and-select, so a NaN on the left is lost",
+        frozenset({"core/maximum/values"}), ("maximum",), _orders_nan,
+    ),
+    KernelFault(
+        "block-edge", "mul forgets the element beyond the last whole block",
+        frozenset({"core/mul/values"}), ("mul",), _loses_block_edge,
+    ),
+    KernelFault(
+        "sum-loses-tail", "a sum of 17, 33 or 1025 elements leaves out the last",
+        frozenset({"core/sum/values"}), ("sum",), _loses_tail,
+    ),
+    KernelFault(
+        "wrong-axis", "cumsum counts its axis from the other end",
+        frozenset({"math/cumsum/values"}), ("cumsum",), _wrong_axis,
+    ),
+    KernelFault(
+        "inverse-permutation", "permute applies the inverse of its axes",
+        frozenset({"core/permute/values"}), ("permute",), _inverse_permutation,
+    ),
+    KernelFault(
+        "half-accumulator", "a sum of half floats is accumulated in half floats",
+        frozenset({"core/sum/values"}), ("sum",), _half_accumulator,
+    ),
+    KernelFault(
+        "reciprocal-division", "integers are divided by multiplying with a float reciprocal",
+        frozenset({"math/floor_div/values"}), ("floor_div",), _by_reciprocal,
+    ),
+    KernelFault(
+        "truncating-modulo", "the remainder of integers has the sign of the dividend, as in C",
+        frozenset({"math/mod/values"}), ("mod",), _truncates,
+    ),
+    KernelFault(
+        "flushes-subnormals", "products below the normal numbers become zero, undeclared",
+        frozenset({"core/mul/values"}), ("mul",), _flushes,
+    ),
+    KernelFault(
+        "loses-sign-of-zero", "neg is 0 - x, so the negative of 0 is 0",
+        frozenset({"core/neg/values"}), ("neg",), _negates_by_subtraction,
+    ),
+    KernelFault(
+        "rounds-half-away", "round takes halfway cases away from zero",
+        frozenset({"math/round/values"}), ("round",), _rounds_away,
+    ),
+    KernelFault(
+        "cast-wraps", "a float beyond the integers wraps instead of saturating",
+        frozenset({"core/cast/values"}), ("cast",), _wraps_on_cast,
+    ),
+    KernelFault(
+        "coarse-exp", "exp of float32 is off by 8 ulp",
+        frozenset({"core/exp/values"}), ("exp",), _coarse_exp,
+    ),
+    KernelFault(
+        "unstable-sort", "equal elements change their order",
+        frozenset({"math/argsort/values", "math/top_k/values"}), ("argsort",), _unstable,
+    ),
+    KernelFault(
+        "philox-lanes", "the four lanes of a Philox block come in reverse",
+        frozenset({
+            "random/philox_bits/values", "random/published-vectors/contract",
+            "random/random_uniform/values", "random/random_normal/values",
+            "random/random_integers/values",
+        }),
+        ("philox_bits",), _lanes_reversed,
+    ),
+    KernelFault(
+        "negative-index", "a negative index is clamped to 0 instead of counting from the end",
+        frozenset({"indexing/gather/values"}), ("gather",), _clamps_negative,
+    ),
+    KernelFault(
+        "first-update-wins", "of several updates of one element the first stays",
+        frozenset({"indexing/scatter/values"}), ("scatter",), _first_update_wins,
+    ),
+    KernelFault(
+        "argmax-ignores-nan", "argmax passes over NaN",
+        frozenset({"math/argmax/values"}), ("argmax",), _ignores_nan,
+    ),
+    KernelFault(
+        "broadcast-index-map", "broadcast repeats the flat elements and ignores its index map",
+        frozenset({"core/broadcast/values"}), ("broadcast",), _wrong_index_map,
+    ),
+    KernelFault(
+        "half-contraction", "products of float16 are added up in float16",
+        frozenset({"linalg/dot_general/values", "linalg/matmul/values"}), ("dot_general",), _half_contraction,
+    ),
+    KernelFault(
+        "raises-on-nothing", "concat raises for an operand without elements",
+        frozenset({"core/concat/run"}), ("concat",), _raises_on_nothing,
+    ),
+    KernelFault(
+        "backward-slice", "a slice with a negative step runs forwards",
+        frozenset({"core/slice/values"}), ("slice",), _forward_slice,
+    ),
+)  # fmt: skip
+"""Each with the checks that must catch it."""
