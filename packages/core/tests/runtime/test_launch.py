@@ -101,6 +101,10 @@ def test_the_first_bad_status_wins_and_statuses_are_read_once():
     assert launch.settle() is error
     assert launch.settle() is error
     assert reads == ["a", "b"]
+    good = Launch([status("d")])
+    assert good.settle() is None
+    assert good.settle() is None
+    assert reads == ["a", "b", "d"]
 
 
 def test_a_kept_error_is_raised_as_a_copy_with_all_it_carries():

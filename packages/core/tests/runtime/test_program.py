@@ -641,3 +641,55 @@ def test_an_array_that_is_written_to_later_changes_no_result(tiny_device, bytes_
             assert [output.numpy().sum() for output in outputs] == [0, 0]
     finally:
         set_fallback_policy(None)
+
+
+def test_a_direct_call_copies_the_array_that_its_result_may_view(bytes_device, graph_of):
+    device, session = bytes_device()
+
+    def adopt(array):
+        handle = session.allocate(0)
+        handle.data = array.reshape(-1).view(np.uint8)
+        return handle
+
+    session.adopt = adopt
+    compiled = session.compile
+
+    def compile_direct(graph, options):
+        executable = compiled(graph, options)
+        executable.direct = lambda handle: handle
+        return executable
+
+    session.compile = compile_direct
+    program = program_for(graph_of(lambda b, x: b.reshape(x, shape=(3, 1)), device.name))
+    array = np.zeros(3, np.float32)
+    (output,) = program.run([array])
+    array[:] = 1
+    assert output.numpy().sum() == 0
+
+
+def test_a_direct_call_on_a_lost_device_raises(bytes_device, graph_of, vector):
+    device, session = bytes_device()
+    with_direct(session)
+    program = program_for(graph_of(lambda b, x: b.neg(x), device.name))
+    given = device.upload(vector(1, 2, 3))
+    device.lost = DeviceFault("the driver is gone", fatal=True)
+    with pytest.raises(DeviceFault, match="driver is gone"):
+        program.run([given])
+    assert device.launches == 0
+
+
+def test_results_of_a_step_go_when_the_last_step_has_read_them(bytes_device, graph_of):
+    first, _ = bytes_device()
+    second, _ = bytes_device(name="others")
+
+    def there_and_back(b, x):
+        for _ in range(10):
+            x = b.transfer(b.neg(b.transfer(b.neg(x), device=second.name)), device=first.name)
+        return x
+
+    program = program_for(graph_of(there_and_back, first.name, shape=(1 << 18,)))
+    given = first.upload(np.ones(1 << 18, np.float32))
+    first.pool.reset_peak()
+    program.run([given])
+    assert first.pool.stats().peak <= 3 * given.nbytes
+    assert second.pool.stats().peak <= 2 * given.nbytes
