@@ -25,8 +25,8 @@ __all__ = ["DEFAULT_NODE_BUDGET", "RecordingContext"]
 
 DEFAULT_NODE_BUDGET: Final = 1_000_000
 _COMPACT_AT: Final = 1024
-_UNREAD: Final = 5
-"""References to a source that no op reads: the table, the list, its pair, the loop, the call."""
+_UNREAD: Final = 4
+"""References to a source that no op reads: the table, the pair, the loop, the call."""
 
 
 class RecordingContext:

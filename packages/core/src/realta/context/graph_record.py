@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from realta.context.inputs import DrawInput
+from realta.context.location import caller_location
 from realta.context.pending import pending_graph
 from realta.errors import ArgumentError, VerificationError
 from realta.graph import Graph, Input, Value
@@ -45,6 +46,7 @@ class GraphRecord:
         if names and len(names) != len(input_types):
             raise ArgumentError(
                 f"graph {name!r} has {len(input_types)} input types and {len(names)} names",
+                where=str(caller_location()),
                 fix="give one name to each input, or none",
             )
         self.name = name
@@ -70,6 +72,7 @@ class GraphRecord:
                 raise VerificationError(
                     f"the graph {self.name!r} reads %{found.input_name(value)}: {value.type}, "
                     "which is a parameter of another graph",
+                    where=f"the graph {self.name!r}, finished at {caller_location()}",
                     fix="use only values of this graph; pass the other graph's results as inputs",
                 )
             if not found.input_name(value):

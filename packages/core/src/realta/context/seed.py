@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from realta.context.location import caller_location
 from realta.errors import ArgumentError
 
 __all__ = ["RandomState", "global_state"]
@@ -40,6 +41,7 @@ class RandomState:
         if not whole or not 0 <= given < 2**64:
             raise ArgumentError(
                 f"a random key is an integer from 0 to 2**64 - 1, got {key!r}",
+                where=str(caller_location()),
                 fix="pass such an integer, for example set_seed(0)",
             )
         with self._lock:

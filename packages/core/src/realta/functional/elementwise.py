@@ -10,6 +10,7 @@ import numpy as np
 from realta.errors import ArgumentError, DTypeError
 from realta.functional.arguments import (
     apply,
+    as_tensor,
     broadcast,
     cast_to,
     constant_of,
@@ -19,7 +20,9 @@ from realta.functional.arguments import (
     promoted,
     same_version,
 )
+from realta.functional.fast_path import fast_binary, fast_unary
 from realta.functional.operation import arithmetic, movement, operation
+from realta.graph import Value
 from realta.ops import NO_ATTRS, OpDef, OpKind, get_op
 from realta.tensor import Tensor
 from realta.types import (
@@ -33,7 +36,8 @@ from realta.types import (
 
 __all__ = [
     "binary", "bitcast", "cast", "clip", "comparison", "divmod", "gelu", "is_elementwise",
-    "logical", "make_elementwise", "pos", "pow", "unary", "where",
+    "logical", "logical_not", "make_elementwise", "pos", "pow", "predicate", "rounding",
+    "sign_test", "unary", "where",
 ]  # fmt: skip
 
 Unary = Callable[[Any], Tensor]
@@ -64,7 +68,7 @@ def unary(name: str) -> Unary:
         return elementwise(op, x)
 
     _documented(body, op, name)
-    return arithmetic(body)
+    return fast_unary(op, arithmetic(body))
 
 
 def binary(name: str) -> Binary:
@@ -75,11 +79,51 @@ def binary(name: str) -> Binary:
         return elementwise(op, x, y)
 
     _documented(body, op, name)
-    return arithmetic(body)
+    return fast_binary(op, arithmetic(body))
 
 
 _WRITTEN: Final = frozenset({"select", "cast", "bitcast", "clip", "gelu"})
 """Elementwise ops whose functions treat their arguments in a way of their own."""
+
+
+def _is_exact(value: Any) -> bool:
+    """Whether a value is a bool or an integer, or a tensor or array of them."""
+    if isinstance(value, (Tensor, Value)):
+        return not value.type.dtype.is_float
+    return np.asarray(value).dtype.kind in "biu"
+
+
+def rounding(name: str) -> Unary:
+    """A function that rounds to integers: what is one already stays in its dtype."""
+    op = get_op(name)
+
+    def body(x: Any, /) -> Tensor:
+        return same_version(as_tensor(x)) if _is_exact(x) else elementwise(op, x)
+
+    _documented(body, op, name)
+    return fast_unary(op, arithmetic(body))
+
+
+def predicate(name: str, *, of_integers: bool) -> Unary:
+    """A test of floats; integers are finite numbers, whatever float they would be cast to."""
+    op = get_op(name)
+
+    def body(x: Any, /) -> Tensor:
+        return _filled(of_integers, as_tensor(x)) if _is_exact(x) else elementwise(op, x)
+
+    _documented(body, op, name)
+    return fast_unary(op, arithmetic(body))
+
+
+def sign_test(name: str) -> Unary:
+    """Whether the sign is negative; that of integers without a cast that could round."""
+    op, less = get_op(name), get_op("less")
+
+    def body(x: Any, /) -> Tensor:
+        return elementwise(less, x, 0) if _is_exact(x) else elementwise(op, x)
+
+    _documented(body, op, name)
+    return fast_unary(op, arithmetic(body))
 
 
 def is_elementwise(op: OpDef) -> bool:
@@ -140,6 +184,12 @@ def logical(name: str, bitwise: str) -> Binary:
 
     _documented(body, op, name)
     return operation(body)
+
+
+@operation
+def logical_not(x: Any, /) -> Tensor:
+    """Whether an element is false, numbers being true unless they are 0."""
+    return elementwise(get_op("logical_not"), _truth(x))
 
 
 def _truth(value: Any) -> Any:

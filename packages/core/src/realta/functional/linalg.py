@@ -86,8 +86,8 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
         operands[0]._type.shape[-1:], operands[1]._type.shape[1:]
     ):
         raise ShapeError(
-            f"linear with a weight of {operands[1].type} takes {operands[1]._type.shape[1]} features, "
-            f"got {operands[0]._type.shape[-1]}",
+            f"linear with a weight of {operands[1].type} takes "
+            f"{operands[1]._type.shape[1]} features, got {operands[0]._type.shape[-1]}",
             fix="give x the shape (..., in) and the weight the shape (out, in)",
         )
     out = operands[1]._type.shape[:1]

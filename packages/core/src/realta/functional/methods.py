@@ -9,9 +9,10 @@ import numpy as np
 
 from realta.functional import movement
 from realta.functional.elementwise import pos
-from realta.functional.fast_binary import fast_binary
+from realta.functional.fast_path import fast_binary
 from realta.functional.indexing import getitem, setitem
 from realta.graph import Value
+from realta.ops import get_op
 from realta.tensor import Tensor
 from realta.types import is_weak
 
@@ -80,7 +81,7 @@ def attach(functions: Mapping[str, Function]) -> None:
     tensor.update(value)
     for dunder, name in _BINARY.items():
         if name not in ("matmul", "divmod"):
-            tensor[f"__{dunder}__"] = fast_binary(name, value[f"__{dunder}__"])
+            tensor[f"__{dunder}__"] = fast_binary(get_op(name), value[f"__{dunder}__"])
     for dunder, name in _COMPARISON.items():
         tensor[f"__{dunder}__"] = _operator(functions[name], f"__{dunder}__")
     tensor["__getitem__"], tensor["__setitem__"] = getitem, setitem

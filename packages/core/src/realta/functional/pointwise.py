@@ -5,7 +5,15 @@ An op that is defined later needs no line here: ``F.name`` finds it (see `realta
 
 from __future__ import annotations
 
-from realta.functional.elementwise import binary, comparison, logical, unary
+from realta.functional.elementwise import (
+    binary,
+    comparison,
+    logical,
+    predicate,
+    rounding,
+    sign_test,
+    unary,
+)
 
 __all__ = [
     "abs",
@@ -48,7 +56,7 @@ __all__ = [
     "log10",
     "logaddexp",
     "logical_and",
-    "logical_not",
+    ,
     "logical_or",
     "logical_xor",
     "maximum",
@@ -98,10 +106,10 @@ maximum = elementwise_max = binary("maximum")
 minimum = elementwise_min = binary("minimum")
 
 # Rounding and the parts of a number.
-floor = unary("floor")
-ceil = unary("ceil")
-trunc = unary("trunc")
-round = unary("round")
+floor = rounding("floor")
+ceil = rounding("ceil")
+trunc = rounding("trunc")
+round = rounding("round")
 copysign = binary("copysign")
 nextafter = binary("nextafter")
 
@@ -142,16 +150,15 @@ less = comparison("less")
 less_equal = comparison("less_equal")
 greater = comparison("greater")
 greater_equal = comparison("greater_equal")
-is_nan = unary("is_nan")
-is_inf = unary("is_inf")
-is_finite = unary("is_finite")
-signbit = unary("signbit")
+is_nan = predicate("is_nan", of_integers=False)
+is_inf = predicate("is_inf", of_integers=False)
+is_finite = predicate("is_finite", of_integers=True)
+signbit = sign_test("signbit")
 
 # Logic and bits.
 logical_and = logical("logical_and", "bitwise_and")
 logical_or = logical("logical_or", "bitwise_or")
 logical_xor = logical("logical_xor", "bitwise_xor")
-logical_not = unary("logical_not")
 bitwise_and = binary("bitwise_and")
 bitwise_or = binary("bitwise_or")
 bitwise_xor = binary("bitwise_xor")

@@ -9,7 +9,7 @@ import numpy as np
 
 from realta.context import DrawInput, EagerRealizationContext, ScalarInput
 from realta.functional.arguments import CONSTANTS
-from realta.plugins import Device, current_device, current_dtype
+from realta.plugins import Device, chosen_defaults
 from realta.runtime import Program, Storage
 from realta.tensor import Tensor, real_tensor
 from realta.types import DType, TensorType, convert_scalar
@@ -33,7 +33,7 @@ def call_key(args: Any, kwargs: Any, free: bool) -> tuple[Any, list[Tensor], lis
     tensors: list[Tensor] = []
     scalars: list[Any] = []
     # What is left out of a call comes from the defaults, so they decide the program too.
-    key: list[Any] = [current_dtype(), current_device()]
+    key: list[Any] = [chosen_defaults()]
     for arg in args:
         part = _part(arg, tensors, scalars, free)
         if part is None:

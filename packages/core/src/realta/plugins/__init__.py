@@ -10,6 +10,7 @@ from realta.plugins.backends import (
     unregister_backend,
 )
 from realta.plugins.defaults import (
+    chosen_defaults,
     current_device,
     current_dtype,
     default_device,
@@ -30,7 +31,7 @@ from realta.plugins.opening import (
 )
 
 __all__ = [
-    "CPU", "Accelerator", "BackendEntry", "Device", "accelerators", "backends", "close_devices",
+    "CPU", "Accelerator", "BackendEntry", "Device", "accelerators", "backends", "chosen_defaults", "close_devices",
     "current_device", "current_dtype", "default_device", "default_dtype", "defaults",
     "defaults_like", "device_info", "device_of", "devices", "forget_plugins", "is_host",
     "load_backend", "open_device", "probe_backend", "register_backend", "resolve_device_name",

@@ -14,7 +14,7 @@ from realta.plugins.opening import resolve_device_name
 from realta.types import DType, as_dtype, float32
 
 __all__ = [
-    "current_device", "current_dtype", "default_device", "default_dtype", "defaults",
+    "chosen_defaults", "current_device", "current_dtype", "default_device", "default_dtype", "defaults",
     "defaults_like", "set_default_device", "set_default_dtype",
 ]  # fmt: skip
 
@@ -33,6 +33,14 @@ def current_device() -> str:
     if found is not None:
         return found
     return resolve_device_name(os.environ.get("REALTA_DEVICE", "") or "cpu")
+
+
+def chosen_defaults() -> tuple[object, object]:
+    """What was chosen in the program, None where nothing was: a cheap key for what depends on it."""
+    return (
+        _device.get() or _process.get("device"),
+        _dtype.get() or _process.get("dtype"),
+    )
 
 
 def current_dtype() -> DType:

@@ -1,4 +1,4 @@
-"""Pair recording: the hot path of tracing, for binary ops on operands that fit as they are.
+"""Fitting record: the hot path of tracing, for ops on operands that fit as they are.
 
 Does what `RecordingContext.record` and `RecordingContext.adopt` do, with the checks that the caller
 has made left out and nothing built that is thrown away.
@@ -16,12 +16,12 @@ from realta.graph import Node
 from realta.ops import NO_ATTRS, OpDef
 from realta.types import TensorType
 
-__all__ = ["record_pair"]
+__all__ = ["record_fitting"]
 
 _new: Final = object.__new__
 
 
-def record_pair(
+def record_fitting(
     context: RecordingContext,
     op: OpDef,
     first: Any,
@@ -29,33 +29,36 @@ def record_pair(
     types: tuple[TensorType, ...],
     handle: Any,
 ) -> None:
-    """Records ``op(first, second)`` and makes ``handle`` its result.
+    """Records an op of one or two operands and makes ``handle`` its result.
 
     Args:
         context: the current context.
-        op: a binary op without attributes.
+        op: an op without attributes.
         first: a tensor.
-        second: a tensor of the same type.
+        second: a tensor, None for an op of one operand.
         types: the types of the op's result.
         handle: a new tensor without a version.
     """
     a = first._value
     if a is None or first._context is not context or first._storage is not None:
         a = context.value_of(first)
-    b = second._value
-    if b is None or second._context is not context or second._storage is not None:
-        b = context.value_of(second)
     a.uses += 1
-    b.uses += 1
+    node = _new(Node)
+    if second is None:
+        node.operands = (a,)
+    else:
+        b = second._value
+        if b is None or second._context is not context or second._storage is not None:
+            b = context.value_of(second)
+        b.uses += 1
+        node.operands = (a, b)
     # The caller's caller is the user's line, unless the operator was reached from inside.
     frame = _getframe(2)
     code = frame.f_code
-    node = _new(Node)
     node.where = (
         (code, frame.f_lasti) if code is _last[0] or is_user_code(code, _last) else caller()
     )
     node.op = op
-    node.operands = (a, b)
     node.attrs = NO_ATTRS
     node.types = types
     node.type = handle._type = types[0]

@@ -1,0 +1,140 @@
+"""Fast path: pointwise calls on tensors that fit as they are meet their compiled call, or one node.
+
+Where nothing has to be promoted, broadcast or moved, a call is either one lookup and one call of
+what the device gave as ``direct``, or one recorded node. Results are bit for bit those of the
+general path; `set_fast_path` turns this off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from realta.context import current, record_fitting
+from realta.functional.operation import fast_path_enabled, new_memo
+from realta.graph import Graph, Input, Node
+from realta.ops import NO_ATTRS, OpDef
+from realta.runtime import Options, Storage, program_for
+from realta.tensor import Tensor
+from realta.types import TensorType
+
+__all__ = ["fast_binary", "fast_unary"]
+
+Function = Callable[..., Any]
+_new: Final = object.__new__
+_get_context: Final = current.get
+
+
+def _learn(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> None:
+    """Remembers the direct call for operands of one type, or that there is none."""
+    if not fast_path_enabled():
+        return
+    memo[type_] = None
+    if type_.dtype not in op.dtypes or not type_.is_static:
+        return
+    inputs = [Input(type_, name) for name in op.operands]
+    node = Node(op, tuple(inputs))
+    program = program_for(Graph(op.name, inputs, (node,)), Options(name=op.name))
+    if program.direct is not None:
+        memo[type_] = (program.direct, program.output_types[0], program.device, program.launches)
+
+
+def _result_types(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> Any:
+    """The result types for operands of one type; None where the general path has work to do."""
+    if type_.dtype not in op.dtypes:
+        return None
+    found = memo[type_] = op.result_types((type_,) * len(op.operands), NO_ATTRS)
+    return found
+
+
+def _real(call: Any, handle: Any) -> Tensor:
+    """A small result as a real tensor; built by hand, since this is what an eager op costs."""
+    _, type_, device, launches = call
+    storage = _new(Storage)
+    storage.device = device
+    storage.handle = handle
+    storage.type = type_
+    storage.block = storage.launch = None
+    device.launches += launches
+    result: Tensor = _new(Tensor)
+    result._type = type_
+    result._storage = storage
+    result._value = result._context = None
+    return result
+
+
+def fast_binary(op: OpDef, general: Function) -> Function:
+    """A function of two tensors: the fast way where it applies, else ``general``.
+
+    Args:
+        op: an elementwise op of two operands without attributes.
+        general: the function for all other arguments.
+    """
+    eager = new_memo()
+    traced = new_memo()
+
+    def call(x: Any, y: Any, /) -> Any:
+        if x.__class__ is not Tensor or y.__class__ is not Tensor or x._type is not y._type:
+            return general(x, y)
+        type_ = x._type
+        context = _get_context()
+        if context is None:
+            found = eager.get(type_)
+            if found is not None:
+                a, b = x._storage, y._storage
+                # An unfinished launch may hold an error, which the general path raises.
+                if a is not None and b is not None and a.launch is None and b.launch is None:
+                    return _real(found, found[0](a.handle, b.handle))
+            elif type_ not in eager:
+                result = general(x, y)
+                _learn(op, type_, eager)
+                return result
+            return general(x, y)
+        types = traced.get(type_) or _result_types(op, type_, traced)
+        if types is None:
+            return general(x, y)
+        result = _new(Tensor)
+        record_fitting(context, op, x, y, types, result)
+        return result
+
+    call.__name__ = call.__qualname__ = general.__name__
+    call.__doc__ = general.__doc__
+    return call
+
+
+def fast_unary(op: OpDef, general: Function) -> Function:
+    """A function of one tensor: the fast way where it applies, else ``general``.
+
+    Args:
+        op: an elementwise op of one operand without attributes.
+        general: the function for all other arguments.
+    """
+    eager = new_memo()
+    traced = new_memo()
+
+    def call(x: Any, /) -> Any:
+        if x.__class__ is not Tensor:
+            return general(x)
+        type_ = x._type
+        context = _get_context()
+        if context is None:
+            found = eager.get(type_)
+            if found is not None:
+                a = x._storage
+                if a is not None and a.launch is None:
+                    return _real(found, found[0](a.handle))
+            elif type_ not in eager:
+                result = general(x)
+                _learn(op, type_, eager)
+                return result
+            return general(x)
+        types = traced.get(type_) or _result_types(op, type_, traced)
+        if types is None:
+            return general(x)
+        result = _new(Tensor)
+        record_fitting(context, op, x, None, types, result)
+        return result
+
+    call.__name__ = call.__qualname__ = general.__name__
+    call.__doc__ = general.__doc__
+    return call
