@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from realta.compilation import CompiledFunction, GraphFunction
-from realta.context import RecordingContext, TracedGraph, cut_out
+from realta.context import RecordingContext, TracedGraph, caller_location, cut_out
 from realta.errors import ArgumentError
 from realta.fusion import Explanation, explain_plan
 from realta.graph import Graph, Location, Value, call_text, node_of
@@ -61,6 +61,7 @@ def _graph_of(subject: Any, args: Any, kwargs: Any) -> tuple[Graph, tuple[str, .
         return _traced(subject, args, kwargs), ()
     raise ArgumentError(
         f"{type(subject).__name__} cannot be explained",
+        where=str(caller_location()),
         fix="give a tensor, a context, a function with arguments, a compiled function or a graph",
     )
 
@@ -68,7 +69,8 @@ def _graph_of(subject: Any, args: Any, kwargs: Any) -> tuple[Graph, tuple[str, .
 def _demanded(tensor: Tensor) -> tuple[Graph, tuple[str, ...]]:
     if tensor.is_real:
         raise ArgumentError(
-            "this tensor is real already, so nothing would run for it",
+            f"a tensor of type {tensor.type} is real already, so nothing would run for it",
+            where=str(caller_location()),
             fix="explain a pending tensor, or the function that makes it",
         )
     context = tensor._context

@@ -107,7 +107,8 @@ GOLDEN = {
             "expected ')' after the arguments, found '%x'\n"
             "  where: text:2:23\n"
             "      %0: f32[3] = add(%x %x)\n"
-            "                          ^"
+            "                          ^\n"
+            "  fix: put ')' there"
         ),
     ),
     "wrong_type": (
@@ -176,7 +177,8 @@ GOLDEN = {
             "expected a value such as %0, found the end of the text\n"
             "  where: text:2:20\n"
             "      %0: f32[3] = sin(\n"
-            "                       ^"
+            "                       ^\n"
+            "  fix: write it as in: %0: f32[3] = add(%x, %y)"
         ),
     ),
     "tabs": (

@@ -69,7 +69,8 @@ def test_what_is_no_name_is_refused(name):
     with pytest.raises(ArgumentError) as caught:
         resolve_device_name(name)
     assert str(caught.value) == (
-        f'{name!r} is not a device name\n  fix: write it like "cpu", "numpy:0" or "cuda:1"'
+        f"{name!r} is not a device name\n  where: device {name!r}\n"
+        '  fix: write it like "cpu", "numpy:0" or "cuda:1"'
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from realta.compilation.supplies import Supply, supply_of
 from realta.context import GraphRealizationContext, TracedGraph, caller_location, complete_type
-from realta.errors import ArgumentError
+from realta.errors import ArgumentError, RealtaError
 from realta.graph import Graph, Value
 from realta.tensor import Tensor, wrap
 from realta.tree import TreeDef, flatten, paths, unflatten
@@ -106,7 +106,12 @@ class _Trace:
             supply = iter(self.handles)
             leaves = [next(supply) if isinstance(x, TensorType) else x for x in self.leaves]
             args, kwargs = unflatten(self.tree, leaves)
-            return self._finish(context, self.fn(*args, **kwargs))
+            try:
+                result = self.fn(*args, **kwargs)
+            except RealtaError as error:
+                error.at(f"tracing {self.name} at {caller_location()}")
+                raise
+            return self._finish(context, result)
 
     def _finish(self, context: GraphRealizationContext, result: Any) -> StagedGraph:
         found, results = flatten(result)

@@ -82,12 +82,10 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
     operands = promoted("linear", x, weight, *([] if bias is None else [bias]))
     if operands[1].rank != 2:
         raise ShapeError(f"a weight of {operands[1].type}", fix="give a matrix of shape (out, in)")
-    if operands[0].rank and not same_shape(
-        operands[0]._type.shape[-1:], operands[1]._type.shape[1:]
-    ):
+    given, wanted = operands[0]._type.shape[-1:], operands[1]._type.shape[1:]
+    if given and not same_shape(given, wanted):
         raise ShapeError(
-            f"linear with a weight of {operands[1].type} takes "
-            f"{operands[1]._type.shape[1]} features, got {operands[0]._type.shape[-1]}",
+            f"a weight of {operands[1].type} takes {wanted[0]} features, got {given[0]}",
             fix="give x the shape (..., in) and the weight the shape (out, in)",
         )
     out = operands[1]._type.shape[:1]

@@ -12,6 +12,8 @@ __all__ = ["Scanner"]
 _SPACE: Final = re.compile(r"(?:\s|;[^\n]*)*")
 """White space and comments, which run from a semicolon to the end of the line."""
 _BLANK: Final = " \n\t\r\f\v;"
+_GRAMMAR: Final = "write it as in: %0: f32[3] = add(%x, %y)"
+"""How to mend a text where nothing better is known: an example of a line."""
 """What white space and comments begin with."""
 
 
@@ -66,7 +68,8 @@ class Scanner:
             ParseError: it is not there; ``after`` says what it should follow.
         """
         if not self.accept(literal):
-            raise self.error(f"expected {literal!r} after {after}, found {self.found()}")
+            what = f"expected {literal!r} after {after}, found {self.found()}"
+            raise self.error(what, fix=f"put {literal!r} there")
 
     def found(self) -> str:
         """What stands at the last place looked at, for errors."""
@@ -97,4 +100,5 @@ class Scanner:
         # A tab stays a tab in the line of the caret, so that the caret stands right.
         lead = re.sub(r"[^\t]", " ", self.text[begin:place])
         head = f"{self.source or 'text'}:{line}:{place - begin + 1}"
-        return ParseError(what, where=f"{head}\n    {shown}\n    {lead}^", fix=fix)
+        where = f"{head}\n    {shown}\n    {lead}^"
+        return ParseError(what, where=where, fix=fix or _GRAMMAR)

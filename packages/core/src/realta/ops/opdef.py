@@ -357,7 +357,11 @@ def define(
         ArgumentError: the name is taken.
     """
     if name in _OPS:
-        raise ArgumentError(f"the op {name!r} is already defined", fix="choose another name")
+        raise ArgumentError(
+            f"the op {name!r} is already defined",
+            where=f"define({name!r})",
+            fix="choose another name; a vendor's op carries a dot, as in vendor.op",
+        )
     op = OpDef(
         name=name, operands=tuple(operands), kind=kind, rule=rule, reference=reference,
         attrs=dict(attrs or {}), variadic=variadic, dtypes=dtypes, data_operand=data_operand,

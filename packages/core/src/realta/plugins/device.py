@@ -50,9 +50,17 @@ class Device:
             )
         if index is not None:
             if ":" in given:
-                raise ArgumentError(f"{given!r} has an index already, so {index} is one too many")
+                raise ArgumentError(
+                    f"{given!r} has an index already, so {index} is one too many",
+                    where=f"Device({given!r}, {index!r})",
+                    fix="leave one of them out",
+                )
             if type(index) is not int or index < 0:
-                raise ArgumentError(f"a device's index is an int >= 0, got {index!r}")
+                raise ArgumentError(
+                    f"a device's index is an int >= 0, got {index!r}",
+                    where=f"Device({given!r}, {index!r})",
+                    fix="count devices from 0",
+                )
             given = f"{given}:{index}"
         self.name = resolve_device_name(given)
 

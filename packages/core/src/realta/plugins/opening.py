@@ -124,7 +124,9 @@ def _resolve(name: str) -> str:
     backend, colon, rest = name.partition(":")
     if not backend or (colon and not rest) or ":" in rest:
         raise ArgumentError(
-            f"{name!r} is not a device name", fix='write it like "cpu", "numpy:0" or "cuda:1"'
+            f"{name!r} is not a device name",
+            where=f"device {name!r}",
+            fix='write it like "cpu", "numpy:0" or "cuda:1"',
         )
     if backend == "cpu":
         backend = _best_host()

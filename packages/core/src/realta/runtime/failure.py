@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from realta.errors import DeviceFault, ExecutionError, RealtaError
+from realta.errors import DeviceFault, ExecutionError, OutOfMemory, RealtaError
 from realta.runtime.places import Places, node_place
 
 if TYPE_CHECKING:
     from realta.graph import Graph
     from realta.runtime.steps import LaunchStep
 
-__all__ = ["fault", "op_place"]
+__all__ = ["fault", "no_memory", "op_place", "step_place"]
 
 
 def op_place(source: Graph, ordinal: int, places: Places | None) -> str:
@@ -41,6 +41,28 @@ def fault(source: Graph, step: LaunchStep, places: Places | None, error: Excepti
         where=where,
         fix="tensors this launch was to fill stay unusable; other work is unaffected",
     )
+
+
+def step_place(source: Graph, step: LaunchStep, places: Places | None) -> str:
+    """What a launch is for, as errors name it: the last of its ops, with its line."""
+    known = [number for number in step.ordinals if number >= 0]
+    return op_place(source, known[-1], places) if known else f"graph {source.name!r}"
+
+
+def no_memory(source: Graph, step: LaunchStep, places: Places | None) -> OutOfMemory:
+    """What is raised where a launch finds no memory for what it makes on its way.
+
+    A session without memory of its own (op by op) gets that of its results only while it runs, so
+    then they are what does not fit.
+    """
+    needed, unfilled = step.executable.temporary_bytes, 0
+    label = f"temporaries of {step.name}"
+    if not needed:
+        needed = unfilled = sum([output.type.nbytes for output in step.outputs])
+        label = f"results of {step.name}"
+    place = step_place(source, step, places)
+    pool = step.device.pool
+    return pool.out_of_memory(needed, f"{label}, for {place}", unfilled=unfilled)
 
 
 def _place(source: Graph, step: LaunchStep, places: Places | None, error: Exception) -> str:

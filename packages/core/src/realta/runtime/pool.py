@@ -153,8 +153,14 @@ class Pool:
             self._take_back()
             self._peak = self._live
 
-    def out_of_memory(self, nbytes: int, label: object = "") -> OutOfMemory:
-        """The error for a request that does not fit, with all the numbers."""
+    def out_of_memory(self, nbytes: int, label: object = "", *, unfilled: int = 0) -> OutOfMemory:
+        """The error for a request that does not fit, with all the numbers.
+
+        Args:
+            nbytes: bytes wanted.
+            label: what for.
+            unfilled: bytes counted as live that the session had not got yet.
+        """
         now = self.stats()
         limit = "none" if now.limit is None else format_bytes(now.limit)
         fix = "free tensors, compute in smaller parts, or raise REALTA_MEMORY_LIMIT"
@@ -162,8 +168,9 @@ class Pool:
         if largest:
             fix += f"; largest live: {largest}"
         return OutOfMemory(
-            f"out of memory on {self.name}: requested {format_bytes(nbytes)}, live "
-            f"{format_bytes(now.live)}, pooled {format_bytes(now.pooled)}, limit {limit}",
+            f"out of memory on {self.name}: requested {format_bytes(nbytes)}, "
+            f"live {format_bytes(now.live - unfilled)}, pooled {format_bytes(now.pooled)}, "
+            f"limit {limit}",
             where=f"allocating {label}" if label else "",
             fix=fix,
         )

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from realta.errors import OutOfMemory
 from realta.graph import Graph
 from realta.runtime.bounds import read_status
 from realta.runtime.contract import Handle, KernelReport
-from realta.runtime.failure import fault, op_place
+from realta.runtime.failure import fault, no_memory, op_place, step_place
 from realta.runtime.hooks import ExecuteEvent, execute_wrappers, wrapped
 from realta.runtime.inputs import input_bytes, prepared, unread_launches
 from realta.runtime.launch import Launch, Status
@@ -168,7 +169,7 @@ class Program:
         places: Places | None,
     ) -> list[Storage]:
         taken = self._taken(donated, inputs) if donated else {}
-        outputs = self._allocate(step, taken)
+        outputs = self._allocate(step, taken, places)
         # From here on donated inputs are gone, whatever happens.
         for output, number in taken.items():
             outputs[output] = inputs[number].donate()
@@ -197,7 +198,9 @@ class Program:
                 found.setdefault(output, number)
         return found
 
-    def _allocate(self, step: LaunchStep, taken: dict[int, int]) -> list[Storage]:
+    def _allocate(
+        self, step: LaunchStep, taken: dict[int, int], places: Places | None
+    ) -> list[Storage]:
         device = step.device
         acquire = device.pool.acquire
         outputs: list[Any] = []
@@ -205,7 +208,11 @@ class Program:
             if number in taken:
                 outputs.append(None)
                 continue
-            block = acquire(output.nbytes, output.type)
+            try:
+                block = acquire(output.nbytes, output.type)
+            except OutOfMemory as error:
+                error.where += f", for {step_place(self.source, step, places)}"
+                raise
             outputs.append(Storage(device, block.handle, output.type, block))
         return outputs
 
@@ -227,8 +234,7 @@ class Program:
                 step.device.pool.trim()
                 step.launch(inputs, outputs, overwritten)
         except MemoryError as error:
-            needed = step.executable.temporary_bytes
-            raise step.device.pool.out_of_memory(needed, f"temporaries of {step.name}") from error
+            raise no_memory(self.source, step, places) from error
         except Exception as error:
             self._fail(step, places, error)
 
@@ -276,7 +282,7 @@ class Program:
     def _run_step(self, step: LaunchStep, slots: list[Any], places: Places | None) -> None:
         if step.device.lost is not None:
             raise step.device.lost
-        outputs = self._allocate(step, {})
+        outputs = self._allocate(step, {}, places)
         handles = [slots[slot].handle for slot in step.reads]
         self._launch(step, handles, [output.handle for output in outputs], _NONE, places)
         if step.device.is_async:

@@ -51,7 +51,11 @@ def on_thread_count(listener: Callable[[int], None]) -> None:
 
 def _checked(count: object, where: str) -> int:
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ArgumentError(f"a number of threads is an int >= 1, got {count!r}", where=where)
+        raise ArgumentError(
+            f"a number of threads is an int >= 1, got {count!r}",
+            where=where,
+            fix="give 1 or more, or leave the choice to the default",
+        )
     return count
 
 

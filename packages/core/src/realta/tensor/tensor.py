@@ -44,15 +44,16 @@ class Tensor(TensorBase):
     __array_priority__ = 1000
 
     def __init__(self, data: Any, *, dtype: Any = None, device: Any = None) -> None:
-        wanted = None if dtype is None else as_dtype(dtype)
-        if isinstance(data, Tensor):
-            self._take_over(data, wanted, device)
-            return
-        name = current_device() if device is None else device_of(device).name
         try:
+            wanted = None if dtype is None else as_dtype(dtype)
+            if isinstance(data, Tensor):
+                self._take_over(data, wanted, device)
+                return
+            name = current_device() if device is None else device_of(device).name
             array = array_of(data, wanted)
         except RealtaError as error:
-            raise error.at(f"Tensor({type(data).__name__}) at {caller_location()}") from None
+            error.at(f"Tensor({type(data).__name__}) at {caller_location()}")
+            raise
         storage = open_device(name).upload(array)
         self._type = storage.type
         self._storage = storage

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, Self, cast
 
-from realta.errors import ShapeError
+from realta.errors import RealtaError, ShapeError
 from realta.types.dims import Dim, as_dim
 from realta.types.dtypes import DType, as_dtype
 
@@ -46,7 +46,11 @@ class TensorType:
         cls, dtype: object, shape: Sequence[int | str | Dim] = (), device: object = ""
     ) -> Self:
         name = device if type(device) is str else str(device)
-        found = tensor_type(as_dtype(dtype), tuple(as_dim(d) for d in shape), name)
+        try:
+            found = tensor_type(as_dtype(dtype), tuple(as_dim(d) for d in shape), name)
+        except RealtaError as error:
+            error.at(f"TensorType({dtype!r}, {shape!r})")
+            raise
         return cast(Self, found)
 
     @property
@@ -78,6 +82,7 @@ class TensorType:
         if not self.is_static:
             raise ShapeError(
                 f"the shape of {self} is symbolic, so it has no number of elements yet",
+                where=f"the type {self}",
                 fix="bind its dimensions by calling the compiled function with real tensors",
             )
         return self.shape  # type: ignore[return-value]
