@@ -179,17 +179,27 @@ def test_an_executable_goes_with_its_last_reference(runner):
 
 def test_reports_name_members_bytes_and_source(runner):
     builder = Builder()
-    x = builder.input(tensor_type(float32, (8,)))
+    x = builder.input(tensor_type(float32, (1 << 20,)))
     graph = builder.finish(builder.exp(builder.mul(x, x)))
     (kernel,) = runner.compile(graph).kernels
     assert kernel.name == "mul_exp"
     assert kernel.nodes == (0, 1)
-    assert (kernel.bytes_read, kernel.bytes_written) == (32, 32)
+    assert (kernel.bytes_read, kernel.bytes_written) == (4 << 20, 4 << 20)
     assert not kernel.host
     assert kernel.source == (
         "def kernel(h0, o0):  # mul_exp\n"
-        "    v0 = ndarray((8,), float32, h0, 0, (4,))\n"
-        "    w0 = ndarray((8,), float32, o0, 0, (4,))\n"
-        "    mul_(v0, v0, out=w0)\n"
-        "    exp_(w0, out=w0)\n"
+        "    v0 = ndarray((1048576,), float32, h0, 0, (4,))\n"
+        "    w0 = ndarray((1048576,), float32, o0, 0, (4,))\n"
+        "    def tiles(first, last):\n"
+        "        size = -1\n"
+        "        for k in range(first, last):\n"
+        "            i0 = k * 131072\n"
+        "            j0 = min(i0 + 131072, 1048576)\n"
+        "            if j0 - i0 != size:\n"
+        "                size = j0 - i0\n"
+        "            a0 = v0[i0:j0]\n"
+        "            b0 = w0[i0:j0]\n"
+        "            mul_(a0, a0, out=b0)\n"
+        "            exp_(b0, out=b0)\n"
+        "    share_tiles(tiles, 8, True)\n"
     )

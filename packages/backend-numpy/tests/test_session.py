@@ -71,11 +71,10 @@ def test_an_op_defined_later_by_a_known_instruction(added, session):
 
 
 def test_importing_it_brings_no_heavy_module():
-    program = "import sys, realta_numpy; print([m for m in sys.modules if m in ('threadpoolctl', 'scipy')])"
-    found = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert found.stdout.strip() == "[]"
+    program = "import sys, realta_numpy; print('threadpoolctl' in sys.modules)"
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
 
 
 def test_every_module_has_a_named_concept():

@@ -49,7 +49,6 @@ class OneThread:
                     if count != 1:
                         library.set_num_threads(count)
 
-
     def after_fork(self) -> None:
         """In a forked child: the thread that was to restore the number does not exist here."""
         self._lock = threading.Lock()

@@ -22,8 +22,6 @@ __all__ = [
 Array = NDArray[Any]
 _ZERO: Final = {t: np.array(0, t) for t in (np.dtype(np.float32), np.dtype(np.float64))}
 _ONE: Final = {t: np.array(1, t) for t in _ZERO}
-_INFINITY: Final = {t: np.array(np.inf, t) for t in _ZERO}
-_clip: Final = np._core.umath.clip  # type: ignore[attr-defined]  # np.clip without its checks
 _LN2: Final = np.array(np.log(2.0), np.float32)
 _SMALL: Final = 4096
 """Up to this many elements calls cost more than elements do."""
@@ -31,16 +29,7 @@ _SMALL: Final = 4096
 
 def maximum(x: Array, y: Array, out: Array) -> None:
     """The larger operand; NaN if either is; 0 over -0, which NumPy leaves to chance."""
-    if x.ndim == 0:
-        x, y = y, x
-    if y.ndim == 0 and np.isfinite(y):
-        _clip(x, y, _INFINITY[out.dtype], out=out)  # half the price of a maximum with a scalar
-        if y == 0 and not np.signbit(y):
-            np.add(out, _ZERO[out.dtype], out=out)  # -0 + 0 is 0, anything else stays
-        if y != 0 or not np.signbit(y):
-            return
-    else:
-        np.maximum(x, y, out=out)
+    np.maximum(x, y, out=out)
     if not out.all():
         # Of two zeros the sum is the larger one.
         np.add(x, y, out=out, where=(x == 0) & (y == 0))
@@ -48,14 +37,7 @@ def maximum(x: Array, y: Array, out: Array) -> None:
 
 def minimum(x: Array, y: Array, out: Array) -> None:
     """The smaller operand; NaN if either is; -0 under 0."""
-    if x.ndim == 0:
-        x, y = y, x
-    if y.ndim == 0 and np.isfinite(y):
-        _clip(x, np.negative(_INFINITY[out.dtype]), y, out=out)
-        if y != 0:
-            return
-    else:
-        np.minimum(x, y, out=out)
+    np.minimum(x, y, out=out)
     if not out.all():
         both = (x == 0) & (y == 0)
         np.copyto(out, np.negative(np.add(np.negative(x), np.negative(y))), where=both)

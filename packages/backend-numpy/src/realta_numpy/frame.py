@@ -105,13 +105,16 @@ def chain_of(value: Value, group: Group) -> tuple[Value, list[Node]]:
     return value, chain[::-1]
 
 
-def build_frame(group: Group, operands: Sequence[Value], outputs: Sequence[Value]) -> Frame:
+def build_frame(
+    group: Group, operands: Sequence[Value], outputs: Sequence[Value], *, merge: bool = True
+) -> Frame:
     """The frame of a group.
 
     Args:
         group: an ``elementwise``, ``row`` or ``reduce`` group with static extents, none of them 0.
         operands: values read: inputs, or index maps over inputs.
         outputs: values stored.
+        merge: whether axes are dropped and merged; a small kernel rather takes arrays as they are.
 
     Raises:
         Unframed: an operand does not lie in these loops.
@@ -122,7 +125,10 @@ def build_frame(group: Group, operands: Sequence[Value], outputs: Sequence[Value
     written = [_output(v, group, shape, rows) for v in outputs]
     order = _axis_order(shape, group.axes)
     kept = [n for n in order if shape[n] != 1]
-    merged = _merged(kept, shape, group.axes, [*read, *written])
+    if merge:
+        merged = _merged(kept, shape, group.axes, [*read, *written])
+    else:
+        merged = [[n] for n in order]
     extents = tuple(prod(shape[n] for n in axes) for axes in merged)
     reduced = tuple(axes[0] in group.axes for axes in merged)
     if not extents:

@@ -12,12 +12,13 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 from realta.graph import Node
 from realta.types import DType, bfloat16, float16, float64
 
 from realta_numpy import float_functions, integer_functions, registers
 
-__all__ = ["Instruction", "elementwise_names", "instruction_of"]
+__all__ = ["Instruction", "elementwise_names", "extreme_of_number", "instruction_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,10 @@ _SPECIAL: Final[Mapping[tuple[str, DType], Callable[..., Any]]] = {
     ("nextafter", float16): _F.nextafter_float16,
     ("nextafter", bfloat16): _F.nextafter_bfloat16,
 }
+_CLIP: Final = Instruction("clip", np._core.umath.clip, exact=True)  # type: ignore[attr-defined]
+_ADD: Final = Instruction("add", np.add, exact=True)
+_SMALL: Final = 4096
+"""Up to this many elements the fewest calls are the fastest."""
 _CONVERSIONS: Final = ("cast", "bitcast")
 
 
@@ -126,6 +131,34 @@ def instruction_of(node: Node) -> Instruction | None:
     if data.kind == "float":
         return Instruction(f"{name}_{data}" if (name, data) in _SPECIAL else name, found, exact)
     return Instruction(f"{name}_{data.kind}", found, exact=True)
+
+
+def extreme_of_number(
+    name: str, number: NDArray[Any], size: int
+) -> tuple[tuple[Instruction, tuple[NDArray[Any], ...]], ...]:
+    """Cheaper steps for the maximum or minimum of floats with one known finite number.
+
+    Args:
+        name: ``maximum`` or ``minimum``.
+        number: the number, a 0-d array.
+        size: elements of a tile.
+
+    Returns:
+        Instructions with their further operands; each is applied to the result of the one before.
+        Empty if there is nothing cheaper.
+    """
+    largest = name == "maximum"
+    if not np.isfinite(number) or (number == 0 and (not largest or np.signbit(number))):
+        return ()
+    infinity = np.array(np.inf if largest else -np.inf, number.dtype)
+    if size <= _SMALL:
+        ufunc = np.maximum if largest else np.minimum
+        first: tuple[Instruction, tuple[NDArray[Any], ...]]
+        first = Instruction(f"{name}_number", ufunc, exact=True), (number,)
+    else:  # half the price of a maximum with a scalar
+        first = _CLIP, (number, infinity) if largest else (infinity, number)
+    # Of -0 and 0 NumPy takes either; -0 + 0 is 0, anything else stays.
+    return (first,) if number != 0 else (first, (_ADD, (number,)))
 
 
 def _cast(x: Any, out: Any, source: DType, target: DType) -> None:

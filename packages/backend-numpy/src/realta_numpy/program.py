@@ -7,6 +7,7 @@ Register allocation (`allocation`) and the writer of Python source (`source`) re
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -17,8 +18,8 @@ from realta.ops import OpKind
 from realta.types import DType
 
 from realta_numpy.frame import Frame, Unframed, build_frame, chain_of
-from realta_numpy.instructions import Instruction, instruction_of
-from realta_numpy.loops import Loops, choose_loops
+from realta_numpy.instructions import Instruction, extreme_of_number, instruction_of
+from realta_numpy.loops import TILE, Loops, choose_loops
 from realta_numpy.registers import register_dtype
 
 __all__ = ["Atom", "Program", "Result", "Step", "build_program"]
@@ -128,7 +129,8 @@ class _Builder:
         self.inside = set(group.nodes)
         self.computing = [n for n in group.nodes if not self._is_map(n)]
         operands = self._operands()
-        frame = build_frame(group, operands, group.outputs)
+        small = group.kind == "elementwise" and prod(group.shape) <= TILE
+        frame = build_frame(group, operands, group.outputs, merge=not small)
         self.program = Program(group, frame, choose_loops(frame), operands)
         self.number = {value: n for n, value in enumerate(operands)}
         self.results: dict[Value, Result] = {}
@@ -187,8 +189,28 @@ class _Builder:
         rounds = dtype.is_half and not instruction.exact
         result = Result(dtype, span, rounds=rounds)
         reads = tuple(self._atom(v) for v in node.operands)
+        if self._extreme(node, reads, result):
+            return
         self.program.steps.append(Step("apply", reads, result, instruction))
         self.results[node] = result
+
+    def _extreme(self, node: Node, reads: tuple[Atom, ...], result: Result) -> bool:
+        """Writes the maximum or minimum with a known number in a cheaper way, if there is one."""
+        known = [a for a in reads if a.kind == "constant"]
+        name = node.op.scalar
+        if name not in ("maximum", "minimum") or len(known) != 1 or not node.type.dtype.is_float:
+            return False
+        number = self.program.constants[known[0].number]
+        steps = extreme_of_number(name, number, prod(self.program.loops.tile))
+        atom = next(a for a in reads if a.kind != "constant")
+        for n, (instruction, others) in enumerate(steps, 1):
+            made = result if n == len(steps) else Result(result.dtype, result.span)
+            further = [Atom("constant", self._constant(o, node.type.dtype)) for o in others]
+            self.program.steps.append(Step("apply", (atom, *further), made, instruction))
+            atom = Atom("result", result=made)
+        if steps:
+            self.results[node] = result
+        return bool(steps)
 
     def _reduce(self, node: Node) -> None:
         dtype = node.type.dtype

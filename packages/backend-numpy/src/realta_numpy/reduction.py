@@ -48,7 +48,10 @@ def reduce_tile(name: str, x: Array, out: Array) -> None:
     if x.dtype.kind != "f":
         ufunc.reduce(x, axis=1, dtype=x.dtype, out=out)
     elif name in ("sum", "prod"):
-        np.copyto(out, tree(ufunc, x))
+        if x.shape[1] <= LANES and x.shape[2] == 1:  # one row of lanes: step 3 alone
+            ufunc.reduce(x[:, :, 0], axis=1, out=out[:, 0])
+        else:
+            np.copyto(out, tree(ufunc, x))
         if name == "sum":
             np.add(out, 0, out=out)  # a sum of -0 is 0, as over nothing
     else:

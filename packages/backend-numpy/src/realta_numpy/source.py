@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from realta.graph import Node
+from realta.types import TensorType
 
 from realta_numpy import memory
 from realta_numpy.allocation import Allocation, Register, allocate
@@ -90,14 +91,24 @@ class _Writer:
             if operand.copied:
                 self.names[f"show{n}"] = _shower(source.type.static_shape, source, chain)
                 handle = f"show{n}({handle})"
-            self.add(1, f"v{n} = {_array(operand, dtype, handle)}")
+            self.add(1, f"v{n} = {self._array(operand, value.type, dtype, handle)}")
 
     def _outputs(self, cut: bool) -> list[str]:
         frame, group = self.program.frame, self.program.group
         for n, (value, operand) in enumerate(zip(group.outputs, frame.outputs, strict=True)):
             dtype = self._dtype(value.type.dtype.numpy)
-            self.add(1, f"w{n} = {_array(operand, dtype, f'o{n}')}")
+            self.add(1, f"w{n} = {self._array(operand, value.type, dtype, f'o{n}')}")
         return [f"{'b' if cut else 'w'}{n}" for n in range(len(group.outputs))]
+
+    def _array(self, operand: Operand, type: TensorType, dtype: str, handle: str) -> str:
+        made = f"ndarray({operand.extents}, {dtype}, {handle}, {operand.offset}, {operand.strides})"
+        frame = self.program.frame
+        plain = operand.extents == type.shape and operand.is_dense(frame, type.dtype.itemsize)
+        if not plain or operand.offset or operand.copied or self.program.loops.loops:
+            return made
+        # Small kernels mostly get arrays of the very shape; a check costs less than a view.
+        fits = f"{handle}.dtype is {dtype} and {handle}.shape == {operand.extents}"
+        return f"{handle} if {fits} else {made}"
 
     def _dtype(self, dtype: np.dtype[Any]) -> str:
         name = dtype.name if dtype.name != "bool" else "bool_"
@@ -148,8 +159,6 @@ class _Writer:
 
     def _registers(self, depth: int, allocation: Allocation, shape: list[str]) -> None:
         if not allocation.registers:
-            if depth > 1:
-                self.add(depth, "pass")
             return
         rows = [
             "1" if reduced else n
@@ -220,10 +229,6 @@ def _times(place: str, step: int) -> str:
     return f"{place} * {step}" if place == "k" else f"({place}) * {step}"
 
 
-def _array(operand: Operand, dtype: str, handle: str) -> str:
-    return f"ndarray({operand.extents}, {dtype}, {handle}, {operand.offset}, {operand.strides})"
-
-
 def _shower(
     shape: tuple[int, ...], source: Any, chain: list[Node]
 ) -> Callable[[Any], NDArray[Any]]:
@@ -243,8 +248,8 @@ _INLINE_NANOSECONDS: Final = 150_000
 """Work below this is done before a second thread has woken up."""
 _SLOW: Final[Mapping[str, float]] = {
     "exp": 1.3, "log": 3.0, "tanh": 2.7, "sin": 1.7, "cos": 1.7, "log2": 3.0, "pow": 10.0,
-    "maximum": 0.4, "minimum": 0.4, "erf": 5.0, "add": 0.15, "sub": 0.15, "mul": 0.15, "div": 0.2,
-    "sqrt": 0.4, "neg": 0.15, "abs": 0.15,
+    "maximum": 0.4, "minimum": 0.4, "clip": 0.3, "erf": 5.0, "add": 0.15, "sub": 0.15,
+    "mul": 0.15, "div": 0.2, "sqrt": 0.4, "neg": 0.15, "abs": 0.15,
 }  # fmt: skip
 
 
