@@ -25,6 +25,7 @@ from realta.errors import RealtaError
 from realta.functional.calls import describe_call, misuse
 from realta.functional.replay import Replay, call_key, replay_of
 from realta.graph import Value
+from realta.plugins import on_device_change
 from realta.tensor import Tensor
 
 __all__ = [
@@ -63,6 +64,7 @@ def forget_replays() -> None:
 
 
 on_default_change(forget_replays)
+on_device_change(forget_replays)  # a program belongs to the device as it was opened then
 
 
 def new_memo() -> dict[Any, Any]:

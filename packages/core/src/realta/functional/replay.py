@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from realta.context import DrawInput, EagerRealizationContext, ScalarInput
+from realta.context import DrawInput, EagerRealizationContext, ScalarInput, caller
 from realta.functional.arguments import CONSTANTS
 from realta.plugins import Device, chosen_defaults
-from realta.runtime import Program, Storage
+from realta.runtime import Places, Program, Storage
 from realta.tensor import Tensor, real_tensor
 from realta.types import DType, TensorType, convert_scalar
 
@@ -99,6 +99,36 @@ class Static:
     __slots__ = ()
 
 
+class Calling(Places):
+    """Where the ops of a call stand that is made again: all at the line that calls.
+
+    The line is looked up when an error asks for it, or when the work outlives the call.
+
+    Args:
+        late: whether the work may outlive the call.
+    """
+
+    __slots__ = ("_found", "_late")
+
+    def __init__(self, late: bool) -> None:
+        self._found: Any = None
+        self._late = late
+
+    def where(self, ordinal: int) -> Any:
+        """The line that calls."""
+        return self._found or caller()
+
+    def keep(self) -> Places:
+        """Looks the line up now."""
+        if self._late and self._found is None:
+            self._found = caller()
+        return self
+
+
+HERE: Final = Calling(late=False)
+"""Serves all calls that fail at once or not at all."""
+
+
 class Replay:
     """A program with a recipe for its inputs and its result.
 
@@ -109,7 +139,7 @@ class Replay:
         results: for each result ``(from output?, number)``: an output, or a tensor of the call.
     """
 
-    __slots__ = ("first", "program", "results", "sequence", "sources")
+    __slots__ = ("first", "late", "program", "results", "sequence", "sources")
 
     def __init__(
         self,
@@ -124,6 +154,8 @@ class Replay:
         """Which program input is the call's first tensor, if it is one."""
         self.sequence = sequence
         self.results = results
+        self.late = program is not None and program.fails_late
+        """Whether a call may fail only when its result is waited for."""
 
     def run(
         self, tensors: list[Tensor], scalars: list[Any], donated: frozenset[int] = frozenset()
@@ -136,7 +168,8 @@ class Replay:
             donated: numbers of program inputs whose buffers may be used up.
         """
         inputs = [source(tensors, scalars) for source in self.sources]
-        storages = self.program.run(inputs, donated=donated) if self.program is not None else []
+        program, places = self.program, Calling(late=True) if self.late else HERE
+        storages = program.run(inputs, donated=donated, places=places) if program else []
         found = [
             real_tensor(storages[n] if output else tensors[n]._storage)
             for output, n in self.results

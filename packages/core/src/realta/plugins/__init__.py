@@ -26,14 +26,15 @@ from realta.plugins.opening import (
     close_devices,
     device_info,
     is_host,
+    on_device_change,
     open_device,
     resolve_device_name,
 )
 
 __all__ = [
-    "CPU", "Accelerator", "BackendEntry", "Device", "accelerators", "backends", "chosen_defaults", "close_devices",
-    "current_device", "current_dtype", "default_device", "default_dtype", "defaults",
-    "defaults_like", "device_info", "device_of", "devices", "forget_plugins", "is_host",
-    "load_backend", "open_device", "probe_backend", "register_backend", "resolve_device_name",
-    "set_default_device", "set_default_dtype", "unregister_backend",
+    "CPU", "Accelerator", "BackendEntry", "Device", "accelerators", "backends", "chosen_defaults",
+    "close_devices", "current_device", "current_dtype", "default_device", "default_dtype",
+    "defaults", "defaults_like", "device_info", "device_of", "devices", "forget_plugins", "is_host",
+    "load_backend", "on_device_change", "open_device", "probe_backend", "register_backend",
+    "resolve_device_name", "set_default_device", "set_default_dtype", "unregister_backend",
 ]  # fmt: skip

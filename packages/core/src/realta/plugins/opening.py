@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Callable
 from typing import Final
 
 from realta.errors import ArgumentError, BackendNotFound, BackendUnavailable, DeviceError
@@ -11,7 +12,8 @@ from realta.plugins.backends import backends, load_backend, probe_backend
 from realta.runtime import DeviceInfo, OpenDevice, open_devices, set_device_resolver
 
 __all__ = [
-    "accelerators", "close_devices", "device_info", "is_host", "open_device", "resolve_device_name",
+    "accelerators", "close_devices", "device_info", "is_host", "on_device_change", "open_device",
+    "resolve_device_name",
 ]  # fmt: skip
 
 _HOSTS: Final = ("llvm", "numpy", "reference")
@@ -23,6 +25,7 @@ _names: Final[dict[str, str]] = {}
 _hosts: Final[dict[str, bool]] = {}
 _devices: Final[dict[str, OpenDevice]] = {}
 _passed_over: Final[set[str]] = set()
+_listeners: Final[list[Callable[[], None]]] = []
 
 
 def resolve_device_name(name: str) -> str:
@@ -61,8 +64,14 @@ def open_device(name: str) -> OpenDevice:
             backend = load_backend(canonical.partition(":")[0])
             found = OpenDevice(canonical, info, backend, backend.open(info))
             _devices[canonical] = found
+            _tell_listeners()
         _devices[name] = found
     return found
+
+
+def on_device_change(listener: Callable[[], None]) -> None:
+    """Calls ``listener`` whenever a device was opened or closed: what was kept of it is stale."""
+    _listeners.append(listener)
 
 
 def device_info(name: str) -> DeviceInfo:
@@ -113,6 +122,12 @@ def close_devices(backend: str = "") -> None:
         _names.clear()
         _hosts.clear()
         _passed_over.clear()
+        _tell_listeners()
+
+
+def _tell_listeners() -> None:
+    for listener in _listeners:
+        listener()
 
 
 def _may_reopen(device: OpenDevice) -> bool:

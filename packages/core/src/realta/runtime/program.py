@@ -105,6 +105,12 @@ class Program:
         call = partial(self._run, inputs, donated, places)
         return wrapped(execute_wrappers, event, call)  # type: ignore[no-any-return]
 
+    @property
+    def fails_late(self) -> bool:
+        """Whether what goes wrong in a run may show only when a result is waited for."""
+        late = any(step.device.is_async for step in self.plan.steps if isinstance(step, LaunchStep))
+        return late or bool(self.plan.checks)
+
     def members(self) -> list[tuple[str, KernelReport, tuple[int, ...]]]:
         """For each kernel: its device, its report, and its ops' numbers in the calling graph."""
         found = []
