@@ -34,7 +34,7 @@ from realta.runtime.contract import (
     Options,
     Refusal,
 )
-from realta.runtime.host import array_from_bytes, as_bytes
+from realta.runtime.host import array_from_bytes, as_bytes, empty_array
 from realta.types import DTYPES, DType, TensorType
 
 __all__ = ["Kernel", "OpByOpBackend", "OpByOpExecutable", "OpByOpSession"]
@@ -228,6 +228,8 @@ class OpByOpExecutable:
         self.backend = backend
         numbers: dict[Value, int] = {value: n for n, value in enumerate(graph.inputs)}
         self._inputs = len(numbers)
+        # Nobody writes a tensor without elements, so its box is empty.
+        self._empty = [(n, v.type) for n, v in enumerate(graph.inputs) if v.type.size == 0]
         self._instructions = []
         for node in graph.nodes:
             reads = tuple([numbers[value] for value in node.operands])
@@ -267,6 +269,8 @@ class OpByOpExecutable:
     ) -> None:
         values: list[Any] = [None] * self._values
         values[: self._inputs] = [_box(handle).value for handle in inputs]
+        for slot, type in self._empty:
+            values[slot] = self.backend.from_host(empty_array(type))
         for number, instruction in enumerate(self._instructions):
             results = self._call(number, instruction, values)
             for slot, result in zip(instruction.writes, results, strict=True):
