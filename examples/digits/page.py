@@ -1,4 +1,4 @@
-"""The demo's page: images, predictions, times, and the graph drawn with its fusion groups; one file."""
+"""The demo's page: what was asked, what each mode cost, what was fused, every image; one file."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
+from drawing import fusion_drawing
 from numpy.typing import NDArray
-
 from realta.fusion import Explanation
 
 __all__ = ["render_page"]
 
-_STYLE = """
-:root { color-scheme: light dark; --line: #8886; --good: #2a7; --bad: #c33; --box: #8881; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; } td, th { padding: .2rem .8rem; text-align: right; }
-th:first-child, td:first-child { text-align: left; } tr + tr { border-top: 1px solid var(--line); }
-.digits { display: grid; grid-template-columns: repeat(auto-fill, minmax(2.6rem, 1fr)); gap: .3rem; }
-.digits figure { margin: 0; text-align: center; font-size: .8rem; }
-.digits img { width: 100%; image-rendering: pixelated; border-radius: .2rem; }
-.wrong { color: var(--bad); font-weight: bold; }
-.scroll { overflow-x: auto; } pre { overflow-x: auto; font-size: .8rem; }
-svg text { font: 12px ui-monospace, monospace; fill: currentColor; }
-svg rect { fill: var(--box); stroke: var(--line); } svg path { stroke: currentColor; fill: none; }
-"""
+_STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+_ROOT: Final = str(Path(__file__).resolve().parents[2]) + "/"
+_MODES: Final = """<p>The same network, called in four ways. <b>Eager</b>: each call runs at once.
+<b>Region</b>: the function is one graph, run when it returns. <b>Lazy</b>: nothing runs until the
+result is asked for. <b>Compiled</b>: the graph is made ahead of time. All four give the same
+bits.</p>"""
+_COLUMNS: Final = """<p class="note">Graphs, kernels and bytes are counted in the first call; the
+time is the median of the calls after it, on the machine that wrote this page. Peak counts buffers
+of the device's pool and what a compiled graph keeps between its kernels; what the kernels of the
+reference device allocate on their own is not counted.</p>"""
+_LEGEND: Final = """<p>Each coloured box is one kernel and each row in it an op with the type of its
+result. Dashed rows are index maps: the kernel reads through them and computes nothing. Pills are
+the images and the weights.</p>"""
 
 
 def png(pixels: NDArray[Any]) -> str:
@@ -51,10 +52,9 @@ def _digits(images: NDArray[Any], labels: NDArray[Any], found: NDArray[Any]) -> 
     for image, label, guess in zip(grey, labels, found, strict=True):
         mark = ' class="wrong"' if label != guess else ""
         caption = f"{guess}" if label == guess else f"{guess} (is {label})"
-        alt = f"the digit {label}"
         figures.append(
-            f'<figure><img src="{png(image)}" alt="{alt}"><figcaption{mark}>{caption}'
-            "</figcaption></figure>"
+            f'<figure><img src="{png(image)}" alt="the digit {label}" loading="lazy">'
+            f"<figcaption{mark}>{caption}</figcaption></figure>"
         )
     return f'<div class="digits">{"".join(figures)}</div>'
 
@@ -68,40 +68,38 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
     return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
 
 
-def fusion_drawing(explanation: Explanation) -> str:
-    """The graph as an SVG: one box for each kernel with its ops, arrows for the tensors between them."""
-    width, line, gap = 620, 18, 34
-    places: dict[str, tuple[int, int]] = {}
-    parts, y = [], 10
+def _size(count: int) -> str:
+    return f"{count / 1e3:.0f} kB" if count >= 1000 else f"{count} B"
+
+
+def _facts(explanation: Explanation) -> str:
+    """A line for each kernel: what it reads and writes, and why it ends where it does."""
+    lines = []
     for number, kernel in enumerate(explanation.kernels):
-        ops = [m for m in kernel.members if m.role == "computed"] or list(kernel.members)
-        height = line * (len(ops) + 1) + 14
-        for read in kernel.reads:
-            if read.name in places:
-                x0, y0 = places[read.name]
-                bend = 10 + 14 * (number % 4)
-                parts.append(
-                    f'<path d="M {x0} {y0} C {x0 + bend} {y0 + 20}, {x0 + bend} {y - 14}, {x0} {y - 2}"'
-                    ' marker-end="url(#tip)"/>'
-                )
-        parts.append(f'<rect x="10" y="{y}" width="{width}" height="{height}" rx="8"/>')
-        title = f"kernel {number}: {kernel.kind} over {kernel.shape}"
-        parts.append(f'<text x="22" y="{y + 20}" font-weight="bold">{escape(title)}</text>')
-        for n, member in enumerate(ops):
-            text = member.text.replace("@numpy:0", "").replace("@reference:0", "")
-            shown = text if len(text) <= 78 else text[:77] + "…"
-            parts.append(f'<text x="34" y="{y + 20 + line * (n + 1)}">{escape(shown)}</text>')
-        for n, write in enumerate(kernel.writes):
-            places[write.name] = (60 + 140 * n, y + height)
-        y += height + gap
-    marker = (
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8"'
-        ' orient="auto"><path d="M 0 0 L 8 4 L 0 8" /></marker></defs>'
-    )
-    return (
-        f'<div class="scroll"><svg width="{width + 30}" height="{y}" role="img" '
-        f'aria-label="kernels of the network">{marker}{"".join(parts)}</svg></div>'
-    )
+        ops = ", ".join(m.op for m in kernel.members if m.role == "computed")
+        text = f"<b>kernel {number}</b> {escape(ops)}"
+        text += (
+            f"<small>reads {_size(kernel.bytes_read)}, writes {_size(kernel.bytes_written)}</small>"
+        )
+        for apart in kernel.apart:
+            text += f"<small>not one with kernel {apart.kernel}: {escape(apart.reason)}</small>"
+        lines.append(f'<li class="{kernel.kind}">{text}</li>')
+    return f'<ul class="facts">{"".join(lines)}</ul>'
+
+
+def _device(device: str, explanation: Explanation) -> str:
+    text = explanation.text().replace(_ROOT, "")
+    drawing = fusion_drawing(explanation, f"the kernels of the network on {device}")
+    whole = f'<div class="fused"><div>{drawing}</div><div>{_facts(explanation)}</div></div>'
+    ops = sum(m.role == "computed" for k in explanation.kernels for m in k.members)
+    kernels = len(explanation.kernels)
+    headline = f"<p>{escape(text.partition(chr(10))[0].partition(': ')[2])}.</p>"
+    if kernels >= ops:
+        whole = (
+            f"<details><summary>Drawing of {kernels} kernels, an op each</summary>{whole}</details>"
+        )
+    as_text = f"<details><summary>The same as text</summary><pre>{escape(text)}</pre></details>"
+    return f"<h3>{escape(device)}</h3>{headline}{whole}{as_text}"
 
 
 def render_page(
@@ -121,17 +119,17 @@ def render_page(
         explanations: what runs, by device.
     """
     right = int((labels == found).sum())
-    drawings = "".join(
-        f"<h3>{escape(device)}</h3>{fusion_drawing(found)}<details><summary>As text</summary>"
-        f"<pre>{escape(found.text())}</pre></details>"
-        for device, found in explanations.items()
-    )
+    order = np.argsort(labels == found, kind="stable")
+    drawings = "".join(_device(device, plan) for device, plan in explanations.items())
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Realta: handwritten digits</title><style>{_STYLE}</style>"
-        f"<h1>Handwritten digits</h1><p>{right} of {len(labels)} test images are classified right "
-        f"({right / len(labels):.1%}). Every mode gives the same bits.</p>"
-        f"<h2>Modes</h2>{_table(rows)}<h2>What was fused</h2>{drawings}"
-        f"<h2>Predictions</h2>{_digits(images, labels, found)}</html>"
+        "<h1>Handwritten digits</h1><p>A network of three linear layers names the digit in each of "
+        f"{len(labels)} images of 8 by 8 pixels. It names {right} of them right "
+        f"({right / len(labels):.1%}).</p>"
+        f"<h2>What each mode costs</h2>{_MODES}{_table(rows)}{_COLUMNS}"
+        f"<h2>What was fused</h2>{_LEGEND}{drawings}"
+        "<h2>Every image</h2><p>Under each image is what the network says; the wrong ones come "
+        f"first.</p>{_digits(images[order], labels[order], found[order])}</html>"
     )
