@@ -18,7 +18,7 @@ from realta.ops import OpDef, OpKind, Sample, all_ops
 from realta.types import DTYPES, DType, TensorType, tensor_type
 
 from realta_conformance.expected import Expected, expect, expect_graph
-from realta_conformance.formats import Array
+from realta_conformance.formats import Array, native, round_to
 from realta_conformance.values import draw, generator
 
 __all__ = ["Case", "GraphCase", "OpCase", "cases_of", "graph_case", "op_cases"]
@@ -169,6 +169,7 @@ class GraphCase(Case):
     source: Graph
     domains: tuple[str, ...]
     rounds: bool
+    given: tuple[Any, ...]
 
     @property
     def exact(self) -> bool:
@@ -178,6 +179,9 @@ class GraphCase(Case):
         )
 
     def operands(self, turn: int = 0) -> list[Array]:
+        if self.given:
+            arrays = [_written(v, t) for v, t in zip(self.given, self.types, strict=True)]
+            return [_turned(x) for x in arrays] if turn else arrays
         seed = generator(self.id, turn)
         return [
             draw(d, t.dtype, t.static_shape, seed=seed, number=n, turn=turn)
@@ -193,6 +197,28 @@ class GraphCase(Case):
             copy = builder.add_node(node.op, tuple(known[v] for v in node.operands), node.attrs)
             known.update(zip(node.outputs, copy.outputs, strict=True))
         return tuple(known[v] for v in self.source.outputs)
+
+
+def _turned(x: Array) -> Array:
+    return np.ascontiguousarray(x.ravel()[::-1]).reshape(x.shape)
+
+
+def _numbers(value: Any) -> Any:
+    """Nested lists in which ``"nan"`` and ``"-inf"`` stand for themselves."""
+    if isinstance(value, list):
+        return [_numbers(v) for v in value]
+    return float(value) if isinstance(value, str) else value
+
+
+def _written(value: Any, type_: TensorType) -> Array:
+    """An operand from its written form: nested lists, or ``{"fill": number}``."""
+    if isinstance(value, dict):
+        array = np.full(type_.static_shape, value["fill"])
+    else:
+        array = np.array(_numbers(value)).reshape(type_.static_shape)
+    if type_.dtype.is_float:
+        return native(type_.dtype, round_to(type_.dtype, array.astype(np.float64)))
+    return native(type_.dtype, array)
 
 
 def _operand_types(op: OpDef, sample: Sample, dtype: DType) -> tuple[TensorType, ...]:
@@ -262,6 +288,7 @@ def graph_case(
     note: str = "",
     *,
     rounds: bool = True,
+    given: Sequence[Any] = (),
 ) -> GraphCase:
     """A case from graph text.
 
@@ -273,11 +300,12 @@ def graph_case(
         domains: value domain of each input, or one for all.
         note: what it catches.
         rounds: whether the device promises that every op rounds at its boundary.
+        given: operands in written form, instead of drawn ones.
     """
     graph = parse(text.replace("$T", dtype.short))
     types = tuple(v.type for v in graph.inputs)
-    given = tuple(domains) if len(domains) == len(types) else (domains[0],) * len(types)
+    values = tuple(domains) if len(domains) == len(types) else (domains[0],) * len(types)
     return GraphCase(
         id=f"{level}/{name}-{dtype.short}", level=level, op=name, dtype=dtype, types=types,
-        note=note, source=graph, domains=given, rounds=rounds,
+        note=note, source=graph, domains=values, rounds=rounds, given=tuple(given),
     )  # fmt: skip

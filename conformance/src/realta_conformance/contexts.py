@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import realta
-from realta.functional.arguments import apply, constant_of
+from realta.functional.arguments import apply_many, constant_of
 from realta.functional.operation import operation
 from realta.ops import OpKind
 from realta.runtime import resolve_device, set_fallback_policy
@@ -43,14 +43,10 @@ def _body(case: OpCase, device: str) -> Call:
     """The op as a function of tensors that records into the current context."""
     attrs = _attrs(case, device)
 
-    def body(*tensors: Any) -> Any:
-        return apply(case.op, *tensors, **attrs)
+    def body(*tensors: Any) -> tuple[Any, ...]:
+        return apply_many(case.op, *tensors, **attrs)
 
     return body
-
-
-def _many(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, tuple) else [value]
 
 
 class _Pack:
@@ -75,7 +71,7 @@ class _Pack:
         waiting = list(tensors)
         found: list[Any] = []
         for body, case in zip(self.bodies, self.cases, strict=True):
-            found += _many(body(*[waiting.pop(0) for _ in case.types]))
+            found += body(*[waiting.pop(0) for _ in case.types])
         return found
 
     def with_constants(self) -> list[Any]:
@@ -102,7 +98,7 @@ def _eager(pack: _Pack) -> list[Results]:
     waiting = pack.tensors()
     found: list[Any] = []
     for body, case in zip(pack.bodies, pack.cases, strict=True):
-        found += _many(operation(body)(*[waiting.pop(0) for _ in case.types]))
+        found += operation(body)(*[waiting.pop(0) for _ in case.types])
     return pack.split(found)
 
 
@@ -271,7 +267,7 @@ def _launches(device: Device, cases: Sequence[OpCase]) -> list[Outcome]:
         before = opened.launches
         try:
             tensors = [realta.Tensor(x, device=device.name) for x in case.calls()[0][0]]
-            results = [v.numpy() for v in _many(operation(_body(case, device.name))(*tensors))]
+            results = [v.numpy() for v in operation(_body(case, device.name))(*tensors)]
         except Exception:
             continue  # the modes tell
         count = opened.launches - before

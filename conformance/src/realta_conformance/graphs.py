@@ -20,7 +20,7 @@ from realta_conformance.case import GraphCase, graph_case
 __all__ = ["Pattern", "graph_cases", "patterns"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
     """A graph with a hole for the dtype.
 
@@ -32,6 +32,8 @@ class Pattern:
         domains: value domain of each input, or one for all.
         note: what it catches.
         corpus: ids of the bug corpus that it covers.
+        inputs: operands in written form; empty for drawn ones.
+        right: results in written form, where they are the same for all dtypes.
     """
 
     id: str
@@ -41,6 +43,8 @@ class Pattern:
     domains: tuple[str, ...]
     note: str
     corpus: tuple[str, ...]
+    inputs: tuple[Any, ...]
+    right: tuple[Any, ...]
 
 
 @cache
@@ -58,15 +62,15 @@ def patterns() -> tuple[Pattern, ...]:
                 dtypes,
                 tuple(entry.get("domains", ["any"])),
                 entry["note"],
-                tuple(entry.get("corpus", [])),
+                tuple(entry.get("corpus", [])), tuple(entry.get("inputs", [])), tuple(entry.get("right", [])),
             )  # fmt: skip
         )
     return tuple(found)
 
 
 def _text(entry: dict[str, Any]) -> str:
-    """The text of a graph; one that adds up ``inputs`` operands is written here."""
-    count = entry.get("inputs")
+    """The text of a graph; one that adds up many operands is written here."""
+    count = entry.get("operands")
     if count is None:
         return str(entry["text"])
     heads = ", ".join(f"%x{n}: $T[33]" for n in range(count))
@@ -95,5 +99,6 @@ def graph_cases(
 @cache
 def _case(pattern: Pattern, dtype: DType, rounds: bool) -> GraphCase:
     return graph_case(
-        pattern.id, pattern.level, pattern.text, dtype, pattern.domains, pattern.note, rounds=rounds
-    )
+        pattern.id, pattern.level, pattern.text, dtype, pattern.domains, pattern.note,
+        rounds=rounds, given=pattern.inputs,
+    )  # fmt: skip

@@ -17,10 +17,10 @@ from realta.ops import OpKind
 from realta.passes import Decompose
 
 from realta_conformance.case import Case
-from realta_conformance.device import HOST_OPS, Device
+from realta_conformance.device import Device
 from realta_conformance.formats import Array
 
-__all__ = ["MOST_CASES", "Pack", "launches_of", "normal_graph", "pack", "packs_of"]
+__all__ = ["MOST_CASES", "Pack", "launches_of", "lifted", "normal_graph", "pack", "packs_of"]
 
 MOST_CASES: Final = 64
 _IDLE: Final = frozenset({OpKind.MOVEMENT, OpKind.CREATION})
@@ -67,6 +67,19 @@ def normal_graph(device: Device, graph: Graph) -> Graph:
     return Decompose(device.claims).run(graph)
 
 
+def lifted(device: Device, graph: Graph) -> tuple[Graph, list[Array]]:
+    """A graph whose constants, where the session does not declare them, come in as inputs.
+
+    Core does the same for such a session: it writes the bytes itself.
+    """
+    literals = [v for v in graph.nodes if v.op.name == "constant" and not device.declares(v)]
+    if not literals:
+        return graph, []
+    rest = [v for v in graph.nodes if v not in literals]
+    whole = Graph(graph.name, (*graph.inputs, *literals), graph.outputs, rest)
+    return whole, [v.attrs["value"].array for v in literals]
+
+
 def pack(device: Device, cases: Sequence[Case], *, constants: bool = False) -> Pack:
     """Writes cases into one graph.
 
@@ -96,7 +109,9 @@ def pack(device: Device, cases: Sequence[Case], *, constants: bool = False) -> P
         ends.append(len(outputs))
         starts.append(len(first))
         marks.append(n)
-    graph = normal_graph(device, builder.finish(*outputs))
+    graph, literals = lifted(device, normal_graph(device, builder.finish(*outputs)))
+    first += literals
+    second += literals
     owners = tuple(_owner(node) for node in graph.nodes)
     return Pack(
         tuple(cases), graph, (first, second), tuple(slice(a, b) for a, b in pairwise(ends)),
@@ -131,8 +146,3 @@ def launches_of(packed: Pack, executable: Executable) -> list[int | None]:
             elif held is not None:
                 counts[n] = held + 1
     return counts
-
-
-def needs_host(device: Device, graph: Graph) -> list[Node]:
-    """The nodes that core would provide on the host, since the session does not declare them."""
-    return [v for v in graph.nodes if v.op.name in HOST_OPS and not device.declares(v)]

@@ -58,7 +58,7 @@ def _missing(device: Device, case: Case, nodes: Iterable[Node]) -> str:
         homeless = next((t.dtype for t in node.types if t.dtype not in storage), None)
         if homeless is not None:
             return f"{homeless} is not in storage"
-        if not device.declares(node):
+        if not device.declares(node) and node.op.name != "constant":
             dtype = node.op.data_dtype([v.type for v in node.operands], node.types)
             place = "; core does it on the host" if node.op.name in HOST_OPS else ""
             return f"{node.op.name} is not declared for {dtype}{place}"

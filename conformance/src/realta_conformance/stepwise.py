@@ -14,17 +14,19 @@ from realta_conformance.device import Device
 from realta_conformance.execution import Findings
 from realta_conformance.formats import Array
 from realta_conformance.oracle import same_bits
-from realta_conformance.packing import normal_graph
+from realta_conformance.packing import lifted, normal_graph
 
 __all__ = ["step_by_step"]
 
 
 def step_by_step(device: Device, findings: Sequence[Findings]) -> None:
     """Runs graphs op by op; other bits than the whole graph's become failures of `fused`."""
-    graphs = [normal_graph(device, f.case.graph()) for f in findings]
+    graphs: list[Graph] = []
     known: list[dict[Value, Array]] = []
-    for finding, graph in zip(findings, graphs, strict=True):
-        operands = finding.case.calls()[0][0]
+    for finding in findings:
+        graph, literals = lifted(device, normal_graph(device, finding.case.graph()))
+        operands = [*finding.case.calls()[0][0], *literals]
+        graphs.append(graph)
         known.append(dict(zip(graph.inputs, operands, strict=True)))
     for step in range(max((len(g.nodes) for g in graphs), default=0)):
         _one_step(
