@@ -36,6 +36,7 @@ __all__ = [
     "new_memo",
     "operation",
     "set_fast_path",
+    "trace_call",
 ]
 
 P = ParamSpec("P")
@@ -146,7 +147,7 @@ def _run_bare(
     if found is None:
         pending = _pending_lazy(args) if follows else None
         if pending is not None:
-            with pending.lock, realization_context(pending):
+            with realization_context(pending):
                 return body(*args, **kwargs)
         _settle_all(args, kwargs)
         found = call_key(args, kwargs, free)
@@ -154,13 +155,28 @@ def _run_bare(
         replay: Replay | None = memo.get(found[0])
         if replay is not None:
             return replay.run(found[1], found[2])
-    return _trace(body, memo, found, args, kwargs)
+    return trace_call(body, memo, found, args, kwargs)
 
 
-def _trace(
-    body: Callable[..., Any], memo: dict[Any, Any], found: Any, args: Any, kwargs: Any
+def trace_call(
+    body: Callable[..., Any],
+    memo: dict[Any, Any],
+    found: Any,
+    args: Any,
+    kwargs: Any,
+    donor: Tensor | None = None,
 ) -> Any:
-    context = EagerRealizationContext(body.__name__, on_sync="split")
+    """Runs a body as a one-op eager region, and remembers its program.
+
+    Args:
+        body: records the call's ops.
+        memo: where the program is remembered.
+        found: what `call_key` gives, or None for a call that cannot be remembered.
+        args: the call's arguments.
+        kwargs: the call's keyword arguments.
+        donor: a tensor whose buffer the result may take if nobody else holds it.
+    """
+    context = EagerRealizationContext(body.__name__, on_sync="split", donor=donor)
     with context:
         result = body(*args, **kwargs)
     if found is not None and not context.splits and _state["fast"]:

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from realta.context import current, custom_default
-from realta.functional.operation import arithmetic, fast_path_enabled, new_memo
+from realta.context import (
+    EagerRealizationContext,
+    RecordingContext,
+    ambient_context,
+    current,
+    custom_default,
+    realization_context,
+)
+from realta.functional.operation import arithmetic, fast_path_enabled, new_memo, trace_call
 from realta.functional.replay import Replay, call_key
 from realta.runtime import uniquely_held
 from realta.tensor import Tensor
@@ -32,21 +39,30 @@ def store(x: Tensor, update: Callable[..., Tensor], *args: Any) -> None:
     if context is not None:
         context.move(x, function(x, *args)._value)
         return
+    if custom_default():
+        _store_ambient(ambient_context(), x, function, args)
+        return
     if not x._settle():
         x.realize()
     found = call_key((x, *args), {}, True) if fast_path_enabled() else None
     replay: Replay | None = memo.get(found[0]) if found is not None else None
-    if found is None or replay is None or custom_default():
-        new = function(x, *args)
-        if custom_default() and not new._settle():
-            new._context.move(x, new._value)
-            return
+    if found is None or replay is None:
+        new = trace_call(function, memo, found, (x, *args), {}, donor=x)
     else:
         # The handle's reference is known; anything beyond it is another reader of this version.
         alone = uniquely_held(x._storage, 1)
         donated = frozenset({replay.first}) if alone and replay.first is not None else frozenset()
         new = replay.run(found[1], found[2], donated)
     x._storage = new._storage
+
+
+def _store_ambient(
+    context: RecordingContext, x: Tensor, function: Callable[..., Tensor], args: Any
+) -> None:
+    with realization_context(context):
+        context.move(x, function(x, *args)._value)
+    if isinstance(context, EagerRealizationContext):
+        context.realize_all()
 
 
 def _remembered(update: Callable[..., Tensor]) -> tuple[Callable[..., Tensor], dict[Any, Any]]:
