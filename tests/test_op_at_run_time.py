@@ -1,4 +1,4 @@
-"""A new op, defined at run time in one call: printed, parsed, documented, run everywhere, certified.
+"""A new op, defined at run time in one call: printed, parsed, documented, run and certified.
 
 Its reference raises unless the reference device or the suite's oracle asks, so no backend can have
 computed with it.

@@ -6,7 +6,7 @@ and no driver.
 """
 
 from realta import functional as F
-from realta import nn, random, testing, tree
+from realta import nn, random, tensor, testing, tree
 from realta.compilation import CompiledFunction, StagedGraph, compile, load_graph, stage
 from realta.context import TracedGraph as Graph
 from realta.explaining import explain
@@ -38,7 +38,7 @@ from realta.plugins import (
 )
 from realta.realization_context import lazy, seed, set_seed
 from realta.runtime import SPEC, memory_stats, profile, set_num_threads, synchronize
-from realta.tensor import Tensor, TensorType, print_options, tensor
+from realta.tensor import Tensor, TensorType, print_options
 from realta.types import (
     DType,
     bfloat16,
