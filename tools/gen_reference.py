@@ -244,7 +244,7 @@ def api_page() -> str:
             elif owner is F and find_op(name) is not None:
                 derived.append(f"[`F.{name}`](ops.md#{name})")
     parts = [MARK, API_INTRO]
-    for title, paths in sections.items():
+    for title, paths in sorted(sections.items(), key=lambda entry: entry[0] != "Tensor"):
         parts += [f"## {title}\n", *[directive(path, label) for path, label in paths.items()]]
     parts += ["## Functions of elementwise ops\n", DERIVED_INTRO, " · ".join(derived) + "\n"]
     return "\n".join(parts + api_modules())
@@ -252,10 +252,12 @@ def api_page() -> str:
 
 def directive(path: str, label: str) -> str:
     """What mkdocstrings replaces by the documentation of a name."""
-    options = [f"heading: {label}", f"toc_label: {label}", "heading_level: 3"]
+    options = [f"toc_label: {label}", "heading_level: 3"]
+    renamed = label.rpartition(".")[2] != path.rpartition(".")[2]
+    head = f"The public name is `{label}`.\n\n" if renamed else ""
     if label == "realta.Tensor":
         options.append("inherited_members: true")
-    return f"::: {path}\n    options:\n" + "".join(f"      {option}\n" for option in options)
+    return f"{head}::: {path}\n    options:\n" + "".join(f"      {option}\n" for option in options)
 
 
 def api_title(owner: ModuleType, line: str) -> str:
