@@ -5,11 +5,12 @@ graph); a graph IR that is a written spec; backends that are plugins. Importing 
 and no driver.
 """
 
+from typing import TYPE_CHECKING
+
 from realta import functional as F
-from realta import nn, random, tensor, testing, tree
-from realta.compilation import CompiledFunction, StagedGraph, compile, load_graph, stage
+from realta import tensor
 from realta.context import TracedGraph as Graph
-from realta.explaining import explain
+from realta.context import lazy
 from realta.functional import (
     arange,
     empty,
@@ -24,7 +25,7 @@ from realta.functional import (
     zeros,
     zeros_like,
 )
-from realta.interchange import asarray, from_dlpack, from_numpy
+from realta.on_demand import on_demand
 from realta.plugins import (
     CPU,
     Accelerator,
@@ -36,8 +37,7 @@ from realta.plugins import (
     devices,
     set_default_device,
 )
-from realta.realization_context import lazy, seed, set_seed
-from realta.runtime import SPEC, memory_stats, profile, set_num_threads, synchronize
+from realta.runtime import SPEC
 from realta.tensor import Tensor, TensorType, print_options
 from realta.types import (
     DType,
@@ -60,7 +60,15 @@ from realta.types import (
 from realta.types import (
     bool_ as bool,
 )
-from realta.weights import load_tensors, save_tensors
+
+if TYPE_CHECKING:
+    from realta import nn, random, testing, tree
+    from realta.compilation import CompiledFunction, StagedGraph, compile, load_graph, stage
+    from realta.explaining import explain
+    from realta.interchange import asarray, from_dlpack, from_numpy
+    from realta.random import seed, set_seed
+    from realta.runtime import memory_stats, profile, set_num_threads, synchronize
+    from realta.weights import load_tensors, save_tensors
 
 __version__ = "0.1.0"
 
@@ -75,3 +83,19 @@ __all__ = [
     "set_num_threads", "set_seed", "stage", "synchronize", "tensor", "testing", "tree", "uint8",
     "uint16", "uint32", "uint64", "zeros", "zeros_like",
 ]  # fmt: skip
+
+__getattr__ = on_demand(
+    __name__,
+    {
+        "compilation": ("CompiledFunction", "StagedGraph", "compile", "load_graph", "stage"),
+        "explaining": ("explain",),
+        "interchange": ("asarray", "from_dlpack", "from_numpy"),
+        "nn": (),
+        "random": ("random", "seed", "set_seed"),
+        "realization_context": (),
+        "runtime": ("memory_stats", "profile", "set_num_threads", "synchronize"),
+        "testing": (),
+        "tree": (),
+        "weights": ("load_tensors", "save_tensors"),
+    },
+)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from realta import runtime
 from realta.compilation import CompiledFunction, GraphFunction
 from realta.context import RecordingContext, TracedGraph, caller_location, cut_out
 from realta.errors import ArgumentError
 from realta.fusion import Explanation, explain_plan
 from realta.graph import Graph, Location, Value, call_text, node_of
-from realta.runtime import graph_device, normal_form, plan_for
 from realta.tensor import Tensor
 from realta.tree import leaves
 
@@ -42,8 +42,8 @@ def explain(subject: Any, *args: Any, **kwargs: Any) -> Explanation:
 
 def explain_graph(graph: Graph) -> Explanation:
     """What would run for a graph as it was recorded."""
-    device = graph_device(graph)
-    return explain_plan(plan_for(normal_form(graph, device), device))
+    device = runtime.graph_device(graph)
+    return explain_plan(runtime.plan_for(runtime.normal_form(graph, device), device))
 
 
 def _graph_of(subject: Any, args: Any, kwargs: Any) -> tuple[Graph, tuple[str, ...]]:

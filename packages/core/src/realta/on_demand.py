@@ -19,18 +19,20 @@ def on_demand(package: str, places: Mapping[str, tuple[str, ...]]) -> Callable[[
 
     Args:
         package: the package's ``__name__``.
-        places: by module of the package, the names it has.
+        places: by module of the package, the names it has; none stand for the module itself.
 
     Raises:
         AttributeError: when asked for a name that no module has.
     """
-    modules = {name: f"{package}.{module}" for module, names in places.items() for name in names}
+    modules = {name: module for module, names in places.items() for name in names or (module,)}
 
     def get(name: str) -> Any:
         module = modules.get(name)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(importlib.import_module(module), name)
+        found: Any = importlib.import_module(f"{package}.{module}")
+        if name != module:
+            found = getattr(found, name)
         setattr(sys.modules[package], name, found)
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from realta import runtime
 from realta.compilation.programs import Programs
 from realta.compilation.signature import Signature
 from realta.compilation.staging import Slot, StagedGraph, stage
@@ -19,7 +20,6 @@ from realta.context import (
 from realta.errors import ArgumentError, RealizationError
 from realta.functional.arguments import as_tensor
 from realta.graph import Graph
-from realta.runtime import Options, Program, uniquely_held
 from realta.tensor import Tensor, real_tensor
 from realta.tree import Star, flatten, unflatten
 
@@ -77,7 +77,7 @@ class CompiledFunction:
                 fix=f"it has {len(staged.types)}, numbered from 0",
             )
         self.name = staged.graph.name
-        self._options = Options(numerics=numerics, name=self.name)
+        self._options = runtime.Options(numerics=numerics, name=self.name)
         self._signature = Signature(self.name, staged.types, _tensor_labels(staged))
         self._programs = Programs(staged.graph, self._options)
         # With nothing captured, drawn or stored, a call is its arguments and the program.
@@ -92,7 +92,7 @@ class CompiledFunction:
         return self.staged.graph
 
     @property
-    def program(self) -> Program:
+    def program(self) -> runtime.Program:
         """The compiled program.
 
         Raises:
@@ -155,7 +155,7 @@ class CompiledFunction:
         found = set()
         for owner, _ in self.staged.stored:
             tensor = tensors[owner] if isinstance(owner, int) else owner
-            if tensor._settle() and uniquely_held(tensor._storage, 1):
+            if tensor._settle() and runtime.uniquely_held(tensor._storage, 1):
                 found.add(owner if isinstance(owner, int) else self._number_of(owner))
         return frozenset(found - {-1})
 

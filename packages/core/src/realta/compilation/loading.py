@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import realta.graph as graphs
+from realta import runtime
 from realta.compilation.programs import Programs
 from realta.compilation.signature import Signature
 from realta.compilation.supplies import supply_of
@@ -14,7 +15,6 @@ from realta.errors import ArgumentError
 from realta.functional.arguments import as_tensor
 from realta.graph import Graph
 from realta.plugins import current_device, open_device
-from realta.runtime import Options
 from realta.tensor import Tensor, real_tensor
 
 __all__ = ["GraphFunction", "load_graph"]
@@ -84,7 +84,7 @@ class GraphFunction:
         device = tensors[0]._type.device if tensors else current_device()
         found = self._programs.get(device)
         if found is None:
-            options = Options(name=self.graph.name)
+            options = runtime.Options(name=self.graph.name)
             found = self._programs[device] = Programs(self.graph, options, open_device(device))
         return found
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from realta import runtime
 from realta.errors import ShapeError
 from realta.graph import Graph
 from realta.passes.specialize import specialize
-from realta.runtime import OpenDevice, Options, Places, Program, program_for
 
 __all__ = ["Programs"]
 
@@ -31,17 +31,22 @@ class Programs:
 
     __slots__ = ("_found", "device", "graph", "options", "places", "static")
 
-    def __init__(self, graph: Graph, options: Options, device: OpenDevice | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        options: runtime.Options,
+        device: runtime.OpenDevice | None = None,
+    ) -> None:
         self.graph = graph
         self.options = options
         self.device = device
-        self.places = Places(graph.nodes).keep()
-        self._found: dict[Any, Program] = {}
-        self.static: Program | None = None
+        self.places = runtime.Places(graph.nodes).keep()
+        self._found: dict[Any, runtime.Program] = {}
+        self.static: runtime.Program | None = None
         if all(value.type.is_static for value in graph.inputs):
-            self.static = program_for(graph, options, device)
+            self.static = runtime.program_for(graph, options, device)
 
-    def get(self, names: Mapping[str, int]) -> Program:
+    def get(self, names: Mapping[str, int]) -> runtime.Program:
         """The program for these extents.
 
         Raises:
@@ -53,13 +58,13 @@ class Programs:
         key = tuple(sorted(names.items()))
         program = self._found.get(key)
         if program is None:
-            program = program_for(specialize(self.graph, names), self.options, self.device)
+            program = runtime.program_for(specialize(self.graph, names), self.options, self.device)
             if len(self._found) >= _KEPT:
                 self._found.pop(next(iter(self._found)), None)
             self._found[key] = program
         return program
 
-    def only(self) -> Program:
+    def only(self) -> runtime.Program:
         """The only program.
 
         Raises:

@@ -27,6 +27,8 @@ DEFAULT_NODE_BUDGET: Final = 1_000_000
 _COMPACT_AT: Final = 1024
 _UNREAD: Final = 4
 """References to a source that no op reads: the table, the pair, the loop, the call."""
+_LOOKED_AT: Final = 64
+"""Sources that one demand may look at, on average."""
 
 
 class RecordingContext:
@@ -72,6 +74,7 @@ class RecordingContext:
         self._depth = 0
         self._owner: int | None = None
         self._sources: dict[int, Input] = {}
+        self._put_off = 0
 
     # -- entering and leaving ---------------------------------------------------------------------
 
@@ -230,11 +233,19 @@ class RecordingContext:
             self._compact_at = max(_COMPACT_AT, 2 * len(kept))
             self._forget_sources()
 
-    def _forget_sources(self) -> None:
-        """Lets go of captured storages that no pending op reads any more."""
+    def _forget_sources(self, *, now: bool = True) -> None:
+        """Lets go of captured storages that no pending op reads any more.
+
+        Args:
+            now: False lets it be put off, so that it costs little beside what many calls do.
+        """
+        self._put_off += 1
+        if not now and self._put_off * _LOOKED_AT < len(self._sources):
+            return
+        self._put_off = 0
         for key, source in list(self._sources.items()):
             if getrefcount(source) <= _UNREAD:
-                del self._sources[key]
+                self._sources.pop(key, None)
 
     def live(self) -> list[Any]:
         """Its unrealized tensors that are alive, in the order of recording."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
+from realta import runtime
 from realta.context.abandoned import AbandonedRegion
 from realta.context.base import RecordingContext
+from realta.context.handle import TensorHandle
 from realta.context.location import caller_location
 from realta.context.moves import MoveLog
 from realta.context.running import realize
 from realta.errors import RealizationError
 from realta.graph import Graph, Value
-from realta.runtime import Program, Storage
+from realta.runtime import Storage
 
 __all__ = ["EagerRealizationContext"]
 
@@ -29,6 +31,7 @@ class EagerRealizationContext(RecordingContext):
         numerics: ``"exact"`` or ``"fast"``.
         on_sync: ``"error"`` or ``"split"`` (run what is recorded and go on) where one of its own
             tensors is realized inside.
+        donor: a tensor whose buffer the region may use up if nobody else holds it.
 
     Attributes:
         last_run: the graph that it ran last and the graph's program.
@@ -43,10 +46,12 @@ class EagerRealizationContext(RecordingContext):
         fuse: Literal["may", "must", "never"] = "may",
         numerics: Literal["exact", "fast"] = "exact",
         on_sync: Literal["error", "split"] = "error",
+        donor: TensorHandle | None = None,
     ) -> None:
         super().__init__(name, fuse=fuse, numerics=numerics, on_sync=on_sync, node_budget=None)
+        self._donor = donor
         self._moves = MoveLog()
-        self.last_run: tuple[Graph, Program] | None = None
+        self.last_run: tuple[Graph, runtime.Program] | None = None
 
     def _check_entry(self) -> None:
         if self.is_open:
@@ -108,7 +113,7 @@ class EagerRealizationContext(RecordingContext):
             found = dict.fromkeys([t._value for t in (*live, *missing)])
             self._recorded = 0
             if found:
-                demand, program = realize(self, list(found), poison=True)
+                demand, program = realize(self, list(found), poison=True, donor=self._donor)
                 self.last_run = (demand.graph, program)
             self._compact()
             for handle in handles:

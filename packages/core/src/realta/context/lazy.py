@@ -62,6 +62,8 @@ class LazyRealizationContext(RecordingContext):
                 realize(self, list(wanted), poison=False)
             for handle in handles:
                 handle._settle()
+            del wanted
+            self._forget_sources(now=False)
 
     def _over_budget(self, handle: Any) -> None:
         # What was recorded may be realized or dropped already, so what is pending is counted anew.

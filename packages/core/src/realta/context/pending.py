@@ -13,6 +13,8 @@ __all__ = ["collect", "counts_as_pending", "has_live_handle", "pending_graph"]
 
 _UNCOUNTED: Final = frozenset({OpKind.CREATION, OpKind.RANDOM})
 _FOLLOWERS: Final = frozenset({"broadcast", "cast", "transfer"})
+_LONGEST: Final = 4
+"""How many casts and moves in a row are looked through."""
 
 
 def pending_graph(
@@ -71,10 +73,15 @@ def counts_as_pending(op: OpDef, operands: Sequence[Value]) -> bool:
     """
     if op.kind in _UNCOUNTED:
         return False
-    if op.name not in _FOLLOWERS:
-        return True
-    source = operands[0]
-    created = isinstance(source, ScalarInput) or (
-        isinstance(source, Node) and source.op.kind in _UNCOUNTED
-    )
-    return not created
+    for _ in range(_LONGEST):
+        if op.name not in _FOLLOWERS:
+            return True
+        source = operands[0]
+        if isinstance(source, ScalarInput):
+            return False
+        if not isinstance(source, Node):
+            return True
+        if source.op.kind in _UNCOUNTED:
+            return False
+        op, operands = source.op, source.operands
+    return True

@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from realta import runtime
 from realta.context.demand import Demand, cut_out
 from realta.errors import ExecutionError
 from realta.graph import Input, Value
-from realta.runtime import Options, Program, poisoned_storage, program_for, run_program
 
 if TYPE_CHECKING:
     from realta.context.base import RecordingContext
+    from realta.context.handle import TensorHandle
+    from realta.graph import Graph
 
 __all__ = ["realize"]
 
 
 def realize(
-    context: RecordingContext, wanted: Sequence[Value], *, poison: bool
-) -> tuple[Demand, Program]:
+    context: RecordingContext,
+    wanted: Sequence[Value],
+    *,
+    poison: bool,
+    donor: TensorHandle | None = None,
+) -> tuple[Demand, runtime.Program]:
     """Runs what ``wanted`` needs and binds every output to its storage.
 
     Args:
@@ -26,6 +32,7 @@ def realize(
         wanted: unrealized values.
         poison: whether outputs are poisoned for good where a launch fails (eager regions);
             otherwise they stay pending and may be retried.
+        donor: a tensor whose buffer may be used up if nobody else holds it.
 
     Raises:
         RealtaError: nothing was changed if it was raised before a launch began.
@@ -33,14 +40,25 @@ def realize(
     demand = cut_out(context, wanted)
     graph = demand.graph
     try:
-        program = program_for(graph, Options(numerics=context.numerics, name=context.name))
-        storages = run_program(program, graph)
+        options = runtime.Options(numerics=context.numerics, name=context.name)
+        program = runtime.program_for(graph, options)
+        storages = runtime.run_program(program, graph, donated=_donated(graph, donor))
     except ExecutionError as error:
         if poison:
             for value in graph.outputs:
                 if not isinstance(value, Input):
-                    value.payload = poisoned_storage(value.type, error)
+                    value.payload = runtime.poisoned_storage(value.type, error)
         raise
     for value, storage in zip(graph.outputs, storages, strict=True):
         value.payload = storage
     return demand, program
+
+
+def _donated(graph: Graph, donor: TensorHandle | None) -> frozenset[int]:
+    """The number of the input that reads the donor, if nothing else does."""
+    if donor is None or donor._storage is None:
+        return frozenset()
+    numbers = [n for n, v in enumerate(graph.inputs) if v.payload is donor._storage]
+    # The tensor and the graph's input hold it, and nobody else may.
+    alone = len(numbers) == 1 and runtime.uniquely_held(donor._storage, 2)
+    return frozenset(numbers) if alone else frozenset()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from realta.context.location import caller_location
 from realta.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["RandomState", "global_state"]
 

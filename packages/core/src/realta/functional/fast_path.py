@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from realta import runtime
 from realta.context import current, record_fitting
 from realta.functional.operation import fast_path_enabled, new_memo
 from realta.graph import Graph, Input, Node
 from realta.ops import NO_ATTRS, OpDef
-from realta.runtime import Options, Storage, program_for
+from realta.runtime import Storage
 from realta.tensor import Tensor
 from realta.types import TensorType
 
@@ -34,7 +35,7 @@ def _learn(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> None:
         return
     inputs = [Input(type_, name) for name in op.operands]
     node = Node(op, tuple(inputs))
-    program = program_for(Graph(op.name, inputs, (node,)), Options(name=op.name))
+    program = runtime.program_for(Graph(op.name, inputs, (node,)), runtime.Options(name=op.name))
     if program.direct is not None:
         memo[type_] = (program.direct, program.output_types[0], program.device, program.launches)
 

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from realta import runtime
 from realta.context import DrawInput, EagerRealizationContext, ScalarInput, caller
 from realta.functional.arguments import CONSTANTS
 from realta.plugins import Device, chosen_defaults
-from realta.runtime import Places, Program, Storage
+from realta.runtime import Storage
 from realta.tensor import Tensor, real_tensor
 from realta.types import DType, TensorType, convert_scalar
 
@@ -99,7 +100,7 @@ class Static:
     __slots__ = ()
 
 
-class Calling(Places):
+class Calling(runtime.Places):
     """Where the ops of a call stand that is made again: all at the line that calls.
 
     The line is looked up when an error asks for it, or when the work outlives the call.
@@ -118,7 +119,7 @@ class Calling(Places):
         """The line that calls."""
         return self._found or caller()
 
-    def keep(self) -> Places:
+    def keep(self) -> runtime.Places:
         """Looks the line up now."""
         if self._late and self._found is None:
             self._found = caller()
@@ -143,7 +144,7 @@ class Replay:
 
     def __init__(
         self,
-        program: Program | None,
+        program: runtime.Program | None,
         sources: list[Callable[[list[Tensor], list[Any]], Any]],
         sequence: type | None,
         results: list[tuple[bool, int]],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from realta import runtime
 from realta.context import (
     EagerRealizationContext,
     RecordingContext,
@@ -15,7 +16,6 @@ from realta.context import (
 )
 from realta.functional.operation import arithmetic, fast_path_enabled, new_memo, trace_call
 from realta.functional.replay import Replay, call_key
-from realta.runtime import uniquely_held
 from realta.tensor import Tensor
 
 __all__ = ["store"]
@@ -50,7 +50,7 @@ def store(x: Tensor, update: Callable[..., Tensor], *args: Any) -> None:
         new = trace_call(function, memo, found, (x, *args), {}, donor=x)
     else:
         # The handle's reference is known; anything beyond it is another reader of this version.
-        alone = uniquely_held(x._storage, 1)
+        alone = runtime.uniquely_held(x._storage, 1)
         donated = frozenset({replay.first}) if alone and replay.first is not None else frozenset()
         new = replay.run(found[1], found[2], donated)
     x._storage = new._storage

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import copyreg
+from typing import TYPE_CHECKING, Any
 
-from realta.on_demand import on_demand
 from realta.graph.builder import Builder, call_text
 from realta.graph.graph import Graph, graph_key, topological
 from realta.graph.values import Input, Location, Node, Output, Region, Value, live_handles, node_of
+from realta.on_demand import on_demand
 
 if TYPE_CHECKING:
     from realta.graph.parser import parse
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
         save_graph,
         write_container,
     )
-    from realta.graph.verify import verify
+    from realta.graph.verifier import verify
 
 __all__ = [
     "Builder",
@@ -62,10 +63,20 @@ __getattr__ = on_demand(
             "large_constants",
             "load_graph_file",
             "read_container",
+            "reduce_graph",
             "restore_graph",
             "save_graph",
             "write_container",
         ),
-        "verify": ("verify",),
+        "verifier": ("verify",),
     },
 )
+
+
+def _reduced(graph: Graph) -> tuple[Any, ...]:
+    found: tuple[Any, ...] = __getattr__("reduce_graph")(graph)
+    return found
+
+
+# A graph is as deep as its longest chain, and pickle recurses over what it is not told about.
+copyreg.pickle(Graph, _reduced)

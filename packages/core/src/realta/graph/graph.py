@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from realta.graph.printer import print_graph
 from realta.graph.values import Input, Node, Value, node_of
 from realta.ops import OpDef
 from realta.types import Dim
@@ -80,7 +80,8 @@ class Graph:
         return len(self.nodes)
 
     def __str__(self) -> str:
-        return print_graph(self)
+        # The printer is most of the cost of importing this layer, and few programs print a graph.
+        return str(importlib.import_module("realta.graph.printer").print_graph(self))
 
     def __repr__(self) -> str:
         counts = ((self.inputs, "input"), (self.nodes, "op"), (self.outputs, "output"))

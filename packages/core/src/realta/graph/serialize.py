@@ -6,7 +6,6 @@ checksum; its tensors are the constants too large for the text, each named by it
 
 from __future__ import annotations
 
-import copyreg
 import json
 import os
 import zlib
@@ -24,7 +23,7 @@ from realta.ops import ConstantData, find_op
 
 __all__ = [
     "FORMAT", "Container", "dump_graph", "large_constants", "load_graph_file", "read_container",
-    "restore_graph", "save_graph", "write_container",
+    "reduce_graph", "restore_graph", "save_graph", "write_container",
 ]  # fmt: skip
 
 FORMAT: Final = "1.0"
@@ -184,9 +183,6 @@ def _check_ops(text: str) -> None:
             )
 
 
-def _pickled(graph: Graph) -> tuple[Any, ...]:
+def reduce_graph(graph: Graph) -> tuple[Any, ...]:
+    """What pickle and copy make of a graph: its container."""
     return restore_graph, (write_container(Container(graph), locations=True),)
-
-
-# A graph is as deep as its longest chain, and pickle recurses over what it is not told about.
-copyreg.pickle(Graph, _pickled)

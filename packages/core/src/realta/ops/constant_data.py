@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from realta.types import DType, as_dtype
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["ConstantData"]
 

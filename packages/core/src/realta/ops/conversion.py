@@ -11,13 +11,12 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from realta.types import DType, as_dtype, float16, float32, float64
 
 __all__ = ["Array", "convert", "in_float64", "in_single", "quiet", "widened"]
 
-Array = NDArray[Any]
+Array = np.ndarray[Any, np.dtype[Any]]
 Function = Callable[..., Any]
 
 

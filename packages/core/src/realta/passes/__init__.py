@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from realta.passes.decompose import Decompose, expand
     from realta.passes.evaluate import Evaluate, evaluate_graph, evaluate_node
     from realta.passes.fold import Fold
-    from realta.passes.normalize import normal_passes, normalize
+    from realta.passes.normal_form import normal_passes, normalize
     from realta.passes.rewriter import Rewriter, detach
 
 __all__ = [
@@ -61,7 +61,7 @@ __getattr__ = on_demand(
             "evaluate_node",
         ),
         "fold": ("Fold",),
-        "normalize": (
+        "normal_form": (
             "normal_passes",
             "normalize",
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
+import numpy as np
 
 from realta.errors import ArgumentError
 from realta.graph import Graph, Node, Value
@@ -13,7 +13,7 @@ from realta.ops import as_arrays
 
 __all__ = ["Evaluate", "evaluate_graph", "evaluate_node"]
 
-Array = NDArray[Any]
+Array = np.ndarray[Any, np.dtype[Any]]
 Evaluate = Callable[[Node, tuple[Array, ...]], "tuple[Array, ...] | None"]
 """``evaluate(node, operand arrays)``: the arrays of its results; None leaves the node alone."""
 

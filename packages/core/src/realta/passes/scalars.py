@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from realta.graph import Node, Value
 from realta.types import DType
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["is_number", "splat"]
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
+import importlib
 import os
 import threading
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
+from realta import runtime
 from realta.errors import BackendNotFound, BackendUnavailable, DeviceError
 from realta.plugins.loading import load_extension, load_plugin_backend
 from realta.plugins.scan import EntryPoint, entry_points, forget
-from realta.runtime import SPEC, Backend, DeviceInfo, Unavailable
 
 __all__ = [
     "BackendEntry",
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 State = Literal["installed", "available", "unavailable", "broken", "unusable", "disabled"]
-_MAJOR: Final = int(SPEC.partition(".")[0])
+_MAJOR: Final = int(runtime.SPEC.partition(".")[0])
 _OWN: Final = EntryPoint(
     "backends", _MAJOR, "reference", "realta.backend.reference:plugin", "realta", ""
 )
@@ -33,9 +33,9 @@ _PUBLISHED: Final = ("cuda", "llvm", "numpy", "opencl")
 _EXTENSIONS: Final = ("ops", "passes")
 
 _lock: Final = threading.RLock()
-_given: Final[dict[str, Backend]] = {}
-_loaded: Final[dict[EntryPoint, Backend | DeviceError]] = {}
-_probed: Final[dict[str, tuple[DeviceInfo, ...] | Unavailable]] = {}
+_given: Final[dict[str, runtime.Backend]] = {}
+_loaded: Final[dict[EntryPoint, runtime.Backend | DeviceError]] = {}
+_probed: Final[dict[str, tuple[runtime.DeviceInfo, ...] | runtime.Unavailable]] = {}
 _extended: Final[set[EntryPoint]] = set()
 
 
@@ -76,7 +76,7 @@ def backends(*, probe: bool = False) -> list[BackendEntry]:
     return found
 
 
-def load_backend(name: str) -> Backend:
+def load_backend(name: str) -> runtime.Backend:
     """The backend of that name; imports its plugin and no other.
 
     Raises:
@@ -105,7 +105,7 @@ def load_backend(name: str) -> Backend:
         return known
 
 
-def probe_backend(name: str) -> tuple[DeviceInfo, ...]:
+def probe_backend(name: str) -> tuple[runtime.DeviceInfo, ...]:
     """The devices of a backend; asked once.
 
     Raises:
@@ -117,7 +117,7 @@ def probe_backend(name: str) -> tuple[DeviceInfo, ...]:
         if name not in _probed:
             _probed[name] = _probe(backend)
         found = _probed[name]
-    if isinstance(found, Unavailable):
+    if isinstance(found, runtime.Unavailable):
         raise BackendUnavailable(
             f"the backend {name!r} cannot run on this machine: {found.reason}",
             where=f"backend {name!r}",
@@ -126,7 +126,7 @@ def probe_backend(name: str) -> tuple[DeviceInfo, ...]:
     return found
 
 
-def register_backend(backend: Backend) -> None:
+def register_backend(backend: runtime.Backend) -> None:
     """Adds a backend of this process under its own name, before any installed one of that name."""
     with _lock:
         _given[backend.name] = backend
@@ -164,12 +164,12 @@ def _allowed() -> frozenset[str] | None:
     return frozenset([*names, _OWN.name])
 
 
-def _problem(name: str, candidates: Sequence[EntryPoint]) -> Unavailable | None:
+def _problem(name: str, candidates: Sequence[EntryPoint]) -> runtime.Unavailable | None:
     """Why a backend cannot be loaded, as far as its metadata tell."""
     allowed = _allowed()
     if allowed is not None and name not in allowed:
         given = os.environ["REALTA_PLUGINS"]
-        return Unavailable(
+        return runtime.Unavailable(
             f"the plugin {name!r} is disabled by REALTA_PLUGINS={given}",
             f"unset REALTA_PLUGINS or add {name} to it",
         )
@@ -177,14 +177,14 @@ def _problem(name: str, candidates: Sequence[EntryPoint]) -> Unavailable | None:
     if not usable:
         other = candidates[0]
         late = "realta" if other.major > _MAJOR else other.distribution
-        return Unavailable(
+        return runtime.Unavailable(
             f"the plugin {name!r} of {other.distribution} {other.version} follows contract "
-            f"{other.major}, this core {SPEC}",
+            f"{other.major}, this core {runtime.SPEC}",
             f"pip install --upgrade {late}",
         )
     owners = sorted({f"{entry.distribution} {entry.version}".strip() for entry in usable})
     if len(usable) > 1:
-        return Unavailable(
+        return runtime.Unavailable(
             f"{len(usable)} distributions bring the backend {name!r}: {' and '.join(owners)}",
             "uninstall all but one of them",
         )
@@ -204,17 +204,17 @@ def _load_extensions() -> None:
                 _loaded[entry] = error
 
 
-def _probe(backend: Backend) -> tuple[DeviceInfo, ...] | Unavailable:
+def _probe(backend: runtime.Backend) -> tuple[runtime.DeviceInfo, ...] | runtime.Unavailable:
     try:
         found = backend.probe()
     except Exception as error:
         # A probe may not raise; one that does is as good as an answer.
         reason = f"its probe raised {type(error).__name__}: {error}"
-        return Unavailable(reason, "report it to whoever publishes the backend")
-    if isinstance(found, Unavailable):
+        return runtime.Unavailable(reason, "report it to whoever publishes the backend")
+    if isinstance(found, runtime.Unavailable):
         return found
     if not found:
-        return Unavailable("it found no device", "see `realta doctor`")
+        return runtime.Unavailable("it found no device", "see `realta doctor`")
     return tuple(found)
 
 
@@ -252,7 +252,7 @@ def _probe_state(name: str) -> tuple[State, str, str]:
     found = _probed.get(name)
     if found is None:
         return ("installed", "", "")
-    if isinstance(found, Unavailable):
+    if isinstance(found, runtime.Unavailable):
         return ("unavailable", found.reason, found.fix)
     return ("available", "", "")
 
@@ -264,6 +264,8 @@ def _not_found(name: str) -> BackendNotFound:
     if name in _PUBLISHED:
         advice = f"pip install realta-{name}"
     else:
+        # Not worth its import time before there is a mistake to help with.
+        difflib = importlib.import_module("difflib")
         near = difflib.get_close_matches(name, [entry.name for entry in usable], n=1)
         advice = f"did you mean {near[0]!r}?" if near else "install the package that brings it"
     shown = ", ".join(f"{e.name} ({e.distribution} {e.version})".replace(" )", ")") for e in usable)

@@ -14,8 +14,8 @@ from realta.plugins.opening import resolve_device_name
 from realta.types import DType, as_dtype, float32
 
 __all__ = [
-    "chosen_defaults", "current_device", "current_dtype", "default_device", "default_dtype", "defaults",
-    "defaults_like", "set_default_device", "set_default_dtype",
+    "chosen_defaults", "current_device", "current_dtype", "default_device", "default_dtype",
+    "defaults", "defaults_like", "set_default_device", "set_default_dtype",
 ]  # fmt: skip
 
 _device: Final[ContextVar[str | None]] = ContextVar("default device", default=None)
@@ -36,7 +36,7 @@ def current_device() -> str:
 
 
 def chosen_defaults() -> tuple[object, object]:
-    """What was chosen in the program, None where nothing was: a cheap key for what depends on it."""
+    """What was chosen in the program, None where nothing was: a key for what depends on it."""
     return (
         _device.get() or _process.get("device"),
         _dtype.get() or _process.get("dtype"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, Final
 
+from realta import runtime
 from realta.errors import ArgumentError, BackendNotFound, BackendUnavailable, DeviceError
 from realta.plugins.backends import backends, probe_backend
 from realta.plugins.opening import (
@@ -14,7 +15,6 @@ from realta.plugins.opening import (
     open_device,
     resolve_device_name,
 )
-from realta.runtime import DeviceInfo, OpenDevice
 
 __all__ = ["CPU", "Accelerator", "Device", "device_of", "devices"]
 
@@ -80,11 +80,11 @@ class Device:
         return is_host(self.name)
 
     @property
-    def info(self) -> DeviceInfo:
+    def info(self) -> runtime.DeviceInfo:
         """What the backend says about it."""
         return device_info(self.name)
 
-    def open(self) -> OpenDevice:
+    def open(self) -> runtime.OpenDevice:
         """The open device."""
         return open_device(self.name)
 

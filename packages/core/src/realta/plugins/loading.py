@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib
 import threading
-import traceback
 from typing import TYPE_CHECKING, Any, Final
 
+from realta import runtime
 from realta.errors import BackendUnavailable, RealtaError
 from realta.plugins.scan import EntryPoint
-from realta.runtime import SPEC, Backend
 
 if TYPE_CHECKING:
     from realta.plugins.hookspecs import PluginHost
@@ -29,7 +28,7 @@ def plugin_host() -> PluginHost:
         return _host[0]
 
 
-def load_plugin_backend(entry: EntryPoint) -> Backend:
+def load_plugin_backend(entry: EntryPoint) -> runtime.Backend:
     """The backend that an entry point stands for; imports its module.
 
     Raises:
@@ -78,7 +77,7 @@ def _ask(entry: EntryPoint, plugin: Any, hook: str) -> list[Any]:
 
 
 def _broken(entry: EntryPoint, error: Exception) -> BackendUnavailable:
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = importlib.import_module("traceback").extract_tb(error.__traceback__)
     place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else entry.value
     what = str(error) if isinstance(error, RealtaError) else f"{type(error).__name__}: {error}"
     return BackendUnavailable(
@@ -90,10 +89,11 @@ def _broken(entry: EntryPoint, error: Exception) -> BackendUnavailable:
 
 def _check_spec(entry: EntryPoint, backend: Any) -> None:
     spec = str(getattr(backend, "spec", "none"))
-    if spec.partition(".")[0] == SPEC.partition(".")[0]:
+    if spec.partition(".")[0] == runtime.SPEC.partition(".")[0]:
         return
     raise BackendUnavailable(
-        f"the backend {entry.name!r} of {_dist(entry)} follows contract {spec}, this core {SPEC}",
+        f"the backend {entry.name!r} of {_dist(entry)} follows contract {spec}, "
+        f"this core {runtime.SPEC}",
         where=f"entry point {entry.name} = {entry.value}",
         fix=f"pip install --upgrade realta {entry.distribution}",
     )

@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Callable
 from typing import Final
 
+from realta import runtime
 from realta.errors import ArgumentError, BackendNotFound, BackendUnavailable, DeviceError
 from realta.plugins.backends import backends, load_backend, probe_backend
-from realta.runtime import DeviceInfo, OpenDevice, open_devices, set_device_resolver
 
 __all__ = [
     "accelerators", "close_devices", "device_info", "is_host", "on_device_change", "open_device",
@@ -23,7 +23,7 @@ _LAST: Final = {"cuda": 0, "opencl": 2}
 _lock: Final = threading.RLock()
 _names: Final[dict[str, str]] = {}
 _hosts: Final[dict[str, bool]] = {}
-_devices: Final[dict[str, OpenDevice]] = {}
+_devices: Final[dict[str, runtime.OpenDevice]] = {}
 _passed_over: Final[set[str]] = set()
 _listeners: Final[list[Callable[[], None]]] = []
 
@@ -47,7 +47,7 @@ def resolve_device_name(name: str) -> str:
     return found
 
 
-def open_device(name: str) -> OpenDevice:
+def open_device(name: str) -> runtime.OpenDevice:
     """The open device of a name; opened at the first call, by whichever thread.
 
     Raises:
@@ -62,7 +62,7 @@ def open_device(name: str) -> OpenDevice:
         if found is None or _may_reopen(found):
             info = device_info(canonical)
             backend = load_backend(canonical.partition(":")[0])
-            found = OpenDevice(canonical, info, backend, backend.open(info))
+            found = runtime.OpenDevice(canonical, info, backend, backend.open(info))
             _devices[canonical] = found
             _tell_listeners()
         _devices[name] = found
@@ -74,7 +74,7 @@ def on_device_change(listener: Callable[[], None]) -> None:
     _listeners.append(listener)
 
 
-def device_info(name: str) -> DeviceInfo:
+def device_info(name: str) -> runtime.DeviceInfo:
     """What the probe said about a device.
 
     Raises:
@@ -113,7 +113,7 @@ def accelerators() -> list[str]:
 def close_devices(backend: str = "") -> None:
     """Closes the open devices of a backend, or all of them, and forgets what names resolved to."""
     with _lock:
-        for device in open_devices():
+        for device in runtime.open_devices():
             if not backend or device.name.partition(":")[0] == backend:
                 device.close()
         for name, device in list(_devices.items()):
@@ -130,7 +130,7 @@ def _tell_listeners() -> None:
         listener()
 
 
-def _may_reopen(device: OpenDevice) -> bool:
+def _may_reopen(device: runtime.OpenDevice) -> bool:
     # A fatal fault leaves the hardware usable by a new session; a fork does not.
     return bool(getattr(device.lost, "fatal", False))
 
@@ -189,7 +189,7 @@ def _best_host() -> str:
     )
 
 
-def _no_device(backend: str, name: str, infos: tuple[DeviceInfo, ...]) -> DeviceError:
+def _no_device(backend: str, name: str, infos: tuple[runtime.DeviceInfo, ...]) -> DeviceError:
     shown = ", ".join(
         f"{backend}:{info.index} ({info.name}"
         + (f", also {backend}:{info.aliases[0]})" if info.aliases else ")")
@@ -202,4 +202,4 @@ def _no_device(backend: str, name: str, infos: tuple[DeviceInfo, ...]) -> Device
     )
 
 
-set_device_resolver(open_device)
+runtime.set_device_resolver(open_device)

@@ -1,81 +1,239 @@
 """The runtime: buffers, pools, programs and their runs, fallback, wrappers, the profiler."""
 
-from realta.runtime.bounds import bounds_error
-from realta.runtime.cache import CacheStats, ExecutableCache
-from realta.runtime.compiling import (
-    compile_program,
-    graph_device,
-    normal_form,
-    program_for,
-    run_graph,
-    run_program,
-)
-from realta.runtime.contract import (
-    EMPTY,
-    SPEC,
-    Backend,
-    Capabilities,
-    DeviceInfo,
-    Executable,
-    Handle,
-    KernelReport,
-    Limits,
-    Numerics,
-    Options,
-    Refusal,
-    Session,
-    Unavailable,
-)
-from realta.runtime.device import (
-    OpenDevice,
-    add_pass,
-    memory_stats,
-    open_devices,
-    resolve_device,
-    set_device_resolver,
-    synchronize,
-)
-from realta.runtime.fallback import (
-    FallbackWarning,
-    Policy,
-    fallback_policy,
-    set_fallback_policy,
-)
-from realta.runtime.hooks import (
-    CompileEvent,
-    ExecuteEvent,
-    add_compile_wrapper,
-    add_execute_wrapper,
-    execute_wrappers,
-    remove_wrapper,
-)
-from realta.runtime.host import array_from_bytes, as_bytes, empty_array, writable_bytes
-from realta.runtime.launch import Launch, raise_again
-from realta.runtime.places import Places
-from realta.runtime.planning import plan_for
-from realta.runtime.pool import Block, MemoryStats, Pool, size_class
-from realta.runtime.profiler import Profile, RunRecord, profile
-from realta.runtime.program import Program
-from realta.runtime.steps import Fallback
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from realta.on_demand import on_demand
+from realta.runtime.resolver import set_device_resolver
+from realta.runtime.spec import SPEC
 from realta.runtime.storage import Storage, poisoned_storage, references, uniquely_held
-from realta.runtime.support import data_dtype, refusal
-from realta.runtime.threads import num_threads, on_thread_count, set_num_threads
-from realta.runtime.units import format_bytes, parse_bytes
+
+if TYPE_CHECKING:
+    from realta.runtime.bounds import bounds_error
+    from realta.runtime.cache import CacheStats, ExecutableCache
+    from realta.runtime.compiling import (
+        compile_program,
+        graph_device,
+        normal_form,
+        program_for,
+        run_graph,
+        run_program,
+    )
+    from realta.runtime.contract import (
+        EMPTY,
+        Backend,
+        Capabilities,
+        DeviceInfo,
+        Executable,
+        Handle,
+        KernelReport,
+        Limits,
+        Numerics,
+        Options,
+        Refusal,
+        Session,
+        Unavailable,
+    )
+    from realta.runtime.device import (
+        OpenDevice,
+        add_pass,
+        memory_stats,
+        open_devices,
+        resolve_device,
+        synchronize,
+    )
+    from realta.runtime.fallback import (
+        FallbackWarning,
+        Policy,
+        fallback_policy,
+        set_fallback_policy,
+    )
+    from realta.runtime.hooks import (
+        CompileEvent,
+        ExecuteEvent,
+        add_compile_wrapper,
+        add_execute_wrapper,
+        execute_wrappers,
+        remove_wrapper,
+    )
+    from realta.runtime.host import array_from_bytes, as_bytes, empty_array, writable_bytes
+    from realta.runtime.launch import Launch, raise_again
+    from realta.runtime.places import Places
+    from realta.runtime.planning import plan_for
+    from realta.runtime.pool import Block, MemoryStats, Pool, size_class
+    from realta.runtime.profiler import Profile, RunRecord, profile
+    from realta.runtime.program import Program
+    from realta.runtime.steps import Fallback
+    from realta.runtime.support import data_dtype, refusal
+    from realta.runtime.threads import num_threads, on_thread_count, set_num_threads
+    from realta.runtime.units import format_bytes, parse_bytes
 
 __all__ = [
-    "EMPTY", "SPEC", "Backend", "Block", "CacheStats", "Capabilities", "CompileEvent",
-    "DeviceInfo", "Executable", "ExecutableCache", "ExecuteEvent", "Fallback",
-    "FallbackWarning", "Handle", "KernelReport", "Launch", "Limits", "MemoryStats", "Numerics",
-    "OpenDevice", "Options", "Places", "Policy", "Pool", "Profile", "Program", "Refusal",
-    "RunRecord", "Session", "Storage", "Unavailable", "add_compile_wrapper",
-    "add_execute_wrapper", "add_pass", "array_from_bytes", "as_bytes", "bounds_error",
-    "compile_program", "data_dtype", "empty_array", "execute_wrappers", "fallback_policy",
-    "format_bytes", "graph_device", "memory_stats", "normal_form", "num_threads",
-    "on_thread_count", "open_devices", "parse_bytes", "plan_for", "poisoned_storage", "profile",
-    "program_for", "raise_again", "references", "refusal", "remove_wrapper", "resolve_device",
-    "run_graph", "run_program", "set_device_resolver", "set_fallback_policy", "set_num_threads",
-    "size_class", "storage_from_array", "synchronize", "uniquely_held", "writable_bytes",
-]  # fmt: skip
+    "EMPTY",
+    "SPEC",
+    "Backend",
+    "Block",
+    "CacheStats",
+    "Capabilities",
+    "CompileEvent",
+    "DeviceInfo",
+    "Executable",
+    "ExecutableCache",
+    "ExecuteEvent",
+    "Fallback",
+    "FallbackWarning",
+    "Handle",
+    "KernelReport",
+    "Launch",
+    "Limits",
+    "MemoryStats",
+    "Numerics",
+    "OpenDevice",
+    "Options",
+    "Places",
+    "Policy",
+    "Pool",
+    "Profile",
+    "Program",
+    "Refusal",
+    "RunRecord",
+    "Session",
+    "Storage",
+    "Unavailable",
+    "add_compile_wrapper",
+    "add_execute_wrapper",
+    "add_pass",
+    "array_from_bytes",
+    "as_bytes",
+    "bounds_error",
+    "compile_program",
+    "data_dtype",
+    "empty_array",
+    "execute_wrappers",
+    "fallback_policy",
+    "format_bytes",
+    "graph_device",
+    "memory_stats",
+    "normal_form",
+    "num_threads",
+    "on_thread_count",
+    "open_devices",
+    "parse_bytes",
+    "plan_for",
+    "poisoned_storage",
+    "profile",
+    "program_for",
+    "raise_again",
+    "references",
+    "refusal",
+    "remove_wrapper",
+    "resolve_device",
+    "run_graph",
+    "run_program",
+    "set_device_resolver",
+    "set_fallback_policy",
+    "set_num_threads",
+    "size_class",
+    "storage_from_array",
+    "synchronize",
+    "uniquely_held",
+    "writable_bytes",
+]
+
+__getattr__ = on_demand(
+    __name__,
+    {
+        "bounds": ("bounds_error",),
+        "cache": (
+            "CacheStats",
+            "ExecutableCache",
+        ),
+        "compiling": (
+            "compile_program",
+            "graph_device",
+            "normal_form",
+            "program_for",
+            "run_graph",
+            "run_program",
+        ),
+        "contract": (
+            "EMPTY",
+            "Backend",
+            "Capabilities",
+            "DeviceInfo",
+            "Executable",
+            "Handle",
+            "KernelReport",
+            "Limits",
+            "Numerics",
+            "Options",
+            "Refusal",
+            "Session",
+            "Unavailable",
+        ),
+        "device": (
+            "OpenDevice",
+            "add_pass",
+            "memory_stats",
+            "open_devices",
+            "resolve_device",
+            "synchronize",
+        ),
+        "fallback": (
+            "FallbackWarning",
+            "Policy",
+            "fallback_policy",
+            "set_fallback_policy",
+        ),
+        "hooks": (
+            "CompileEvent",
+            "ExecuteEvent",
+            "add_compile_wrapper",
+            "add_execute_wrapper",
+            "execute_wrappers",
+            "remove_wrapper",
+        ),
+        "host": (
+            "array_from_bytes",
+            "as_bytes",
+            "empty_array",
+            "writable_bytes",
+        ),
+        "launch": (
+            "Launch",
+            "raise_again",
+        ),
+        "places": ("Places",),
+        "planning": ("plan_for",),
+        "pool": (
+            "Block",
+            "MemoryStats",
+            "Pool",
+            "size_class",
+        ),
+        "profiler": (
+            "Profile",
+            "RunRecord",
+            "profile",
+        ),
+        "program": ("Program",),
+        "steps": ("Fallback",),
+        "support": (
+            "data_dtype",
+            "refusal",
+        ),
+        "threads": (
+            "num_threads",
+            "on_thread_count",
+            "set_num_threads",
+        ),
+        "units": (
+            "format_bytes",
+            "parse_bytes",
+        ),
+    },
+)
 
 
 def storage_from_array(device: OpenDevice, array: object) -> Storage:

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from realta.fusion.limits import Limits
 from realta.graph import Graph, Node
+from realta.runtime.spec import SPEC
 from realta.types import DType, TensorType
 
 __all__ = [
@@ -20,7 +21,6 @@ __all__ = [
     "KernelReport", "Limits", "Numerics", "Options", "Refusal", "Session", "Unavailable",
 ]  # fmt: skip
 
-SPEC: Final = "1.0"
 Handle = object
 """Opaque to core: one dense tensor in a layout only the session knows."""
 EMPTY: Final[Mapping[Any, Any]] = MappingProxyType({})

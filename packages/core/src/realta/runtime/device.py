@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import weakref
 from collections import Counter
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from realta.errors import DeviceError, RealtaError
@@ -14,6 +13,7 @@ from realta.runtime.contract import Backend, Capabilities, DeviceInfo, Session
 from realta.runtime.hooks import extra_passes
 from realta.runtime.host import as_bytes
 from realta.runtime.pool import MemoryStats, Pool
+from realta.runtime.resolver import resolve
 from realta.runtime.storage import Storage
 from realta.runtime.units import parse_bytes
 from realta.types import TensorType, as_dtype, tensor_type
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OpenDevice", "add_pass", "memory_limit", "memory_stats", "open_devices", "resolve_device",
-    "set_device_resolver", "synchronize",
+    "synchronize",
 ]  # fmt: skip
 
 _SHARE: Final = 0.9
@@ -181,13 +181,6 @@ def memory_limit(info: DeviceInfo) -> int | None:
 
 # Single dictionary operations are atomic, so no lock can be held by another thread at a fork.
 _open: Final[dict[str, weakref.ref[OpenDevice]]] = {}
-Resolver = Callable[[str], OpenDevice]
-_resolver: list[Resolver] = []
-
-
-def set_device_resolver(resolver: Resolver) -> None:
-    """Says how a device name becomes an open device; the plugins layer above calls this."""
-    _resolver[:] = [resolver]
 
 
 def resolve_device(name: str) -> OpenDevice:
@@ -200,12 +193,7 @@ def resolve_device(name: str) -> OpenDevice:
     found = None if registered is None else registered()
     if found is not None and found.lost is None:
         return found
-    if not _resolver:
-        raise DeviceError(
-            f"the device {name!r} is not open and nothing can open it",
-            fix="import realta.plugins, which finds backends",
-        )
-    return _resolver[0](name)
+    return resolve(name)
 
 
 def open_devices() -> list[OpenDevice]:

@@ -61,8 +61,13 @@ def node_place(node: Node, graph: Graph, where: Any = None) -> str:
 
 
 def _guarded(check: Node, graph: Graph) -> Node:
-    indices = check.operands[0]
+    """The op whose access a bounds check guards: the first one that its indices reach."""
+    reached = {check, check.operands[0]}
     for node in graph.nodes:
-        if node.op.name in _INDEXED and node.operands[1] is indices:
+        if node.op.name in _INDEXED and node.operands[1] in reached:
             return node
+        if node.op.name == "guard" and node.operands[1] is not check:
+            continue  # these indices have a check of their own
+        if node.op.name != "check_bounds" and any(value in reached for value in node.operands):
+            reached.add(node)
     return check

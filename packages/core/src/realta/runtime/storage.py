@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from realta.errors import RealizationError, RealtaError
-from realta.runtime.contract import Handle
 from realta.runtime.host import empty_array, writable_bytes
 from realta.runtime.launch import Launch, raise_again
 from realta.types import TensorType
@@ -16,6 +15,7 @@ from realta.types import TensorType
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from realta.runtime.contract import Handle
     from realta.runtime.device import OpenDevice
     from realta.runtime.pool import Block
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 from realta.errors import ArgumentError
@@ -12,7 +11,7 @@ from realta.errors import ArgumentError
 __all__ = ["num_threads", "on_thread_count", "set_num_threads"]
 
 _VARIABLE: Final = "REALTA_NUM_THREADS"
-_CGROUP: Final = Path("/sys/fs/cgroup/cpu.max")
+_CGROUP: Final = "/sys/fs/cgroup/cpu.max"
 _chosen: Final[dict[str, int]] = {}
 _listeners: Final[list[Callable[[int], None]]] = []
 
@@ -66,7 +65,8 @@ def _usable() -> int:
     else:
         allowed = os.cpu_count() or 1
     try:
-        quota, period = _CGROUP.read_text().split()[:2]
+        with open(_CGROUP, encoding="ascii") as file:
+            quota, period = file.read().split()[:2]
         if quota != "max":
             allowed = min(allowed, max(1, int(quota) // int(period)))
     except (OSError, ValueError):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from realta.context import RecordingContext, TensorHandle, caller_location, current
 from realta.errors import ArgumentError, RealizationError
@@ -17,6 +16,9 @@ from realta.plugins import Device, device_of
 from realta.runtime import Storage
 from realta.tensor.realizing import Realize, realize_in_background
 from realta.types import DType, TensorType
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["RealizationState", "TensorBase"]
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from realta.errors import ArgumentError, DTypeError, ShapeError
 from realta.plugins import current_dtype
 from realta.types import DType, as_dtype, convert_scalar
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["array_of"]
 

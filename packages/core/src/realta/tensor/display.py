@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from html import escape
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from realta.types import TensorType
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["PrintOptions", "html_of", "print_options", "text_of", "text_of_unrealized"]
 
@@ -78,6 +80,7 @@ def text_of_unrealized(type: TensorType, what: str) -> str:
 
 def html_of(text: str, type: TensorType) -> str:
     """The text in a frame for notebooks, with the type as a caption."""
+    escape = importlib.import_module("html").escape  # only notebooks pay its import
     return (
         f'<figure style="margin:0"><figcaption><code>{escape(str(type))}</code></figcaption>'
         f"<pre>{escape(text)}</pre></figure>"

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from realta.context import AbandonedRegion, RecordingContext, caller_location, use_handle_type
 from realta.errors import ArgumentError, MissingAttribute, RealtaError, UnsupportedOp
@@ -17,6 +16,9 @@ from realta.tensor.base import TensorBase
 from realta.tensor.construction import array_of
 from realta.tensor.display import html_of, text_of, text_of_unrealized
 from realta.types import as_dtype
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Tensor", "add_habits", "real_tensor", "wrap"]
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from realta.errors import DTypeError, ScalarOverflowError
 from realta.types.dtypes import STORAGE_ONLY, DType, bfloat16, bool_, float32, int64
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["convert_scalar", "is_weak", "weak_dtype"]
 
