@@ -11,6 +11,15 @@ from realta.testing import assert_same_bits
 from realta.tree import leaves
 
 
+def pytest_make_parametrize_id(val, argname):
+    """Names a lambda among parameters by the place where it is written."""
+    code = getattr(val, "__code__", None)
+    if code is None or code.co_name != "<lambda>":
+        return None
+    columns = [column for _, _, column, _ in code.co_positions() if column]
+    return f"line {code.co_firstlineno}.{min(columns, default=0)}"
+
+
 @pytest.fixture(autouse=True)
 def _on_reference(reference):
     """The default device."""

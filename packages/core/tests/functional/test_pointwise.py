@@ -1,4 +1,4 @@
-"""Each pointwise function against NumPy in long double, within the bounds of spec 5a, in all modes."""
+"""Each pointwise function against NumPy in long double, within spec 5a, in all modes."""
 
 import inspect
 
