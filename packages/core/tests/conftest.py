@@ -151,14 +151,18 @@ class InPlace(Moody):
         self.may_overwrite = False
 
     def _call(self, node, *arrays):
-        if node.op.name != "update_slice":
+        if node.op.name not in ("update_slice", "scatter") or node.op.name in self.failing:
             return super()._call(node, *arrays)
-        target, new = arrays
+        target, *others = arrays
         if not (self.may_overwrite and target.flags.writeable):
             self.copies += 1
             target = target.copy()
+        if node.op.name == "scatter":  # of one row, as an integer index makes it
+            index, new = others
+            target[int(index)] = new
+            return target
         parts = zip(node.attrs["start"], node.attrs["stop"], node.attrs["step"], strict=True)
-        target[tuple(slice(*part) for part in parts)] = new
+        target[tuple(slice(*part) for part in parts)] = others[0]
         return target
 
     def open(self, device):

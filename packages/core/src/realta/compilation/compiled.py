@@ -155,7 +155,9 @@ class CompiledFunction:
         found = set()
         for owner, _ in self.staged.stored:
             tensor = tensors[owner] if isinstance(owner, int) else owner
-            if tensor._settle() and runtime.uniquely_held(tensor._storage, 1):
+            if not tensor._settle() or not tensor._storage.device.donates:
+                continue
+            if runtime.uniquely_held(tensor._storage, 1):
                 found.add(owner if isinstance(owner, int) else self._number_of(owner))
         return frozenset(found - {-1})
 

@@ -59,6 +59,8 @@ def _donated(graph: Graph, donor: TensorHandle | None) -> frozenset[int]:
     if donor is None or donor._storage is None:
         return frozenset()
     numbers = [n for n, v in enumerate(graph.inputs) if v.payload is donor._storage]
+    if len(numbers) != 1 or not donor._storage.device.donates:
+        return frozenset()
     # The tensor and the graph's input hold it, and nobody else may.
-    alone = len(numbers) == 1 and runtime.uniquely_held(donor._storage, 2)
+    alone = runtime.uniquely_held(donor._storage, 2)
     return frozenset(numbers) if alone else frozenset()

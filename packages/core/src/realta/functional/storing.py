@@ -50,7 +50,7 @@ def store(x: Tensor, update: Callable[..., Tensor], *args: Any) -> None:
         new = trace_call(function, memo, found, (x, *args), {}, donor=x)
     else:
         # The handle's reference is known; anything beyond it is another reader of this version.
-        alone = runtime.uniquely_held(x._storage, 1)
+        alone = x._storage.device.donates and runtime.uniquely_held(x._storage, 1)
         donated = frozenset({replay.first}) if alone and replay.first is not None else frozenset()
         new = replay.run(found[1], found[2], donated)
     x._storage = new._storage
