@@ -28,9 +28,11 @@ __all__ = ["chunk", "concat", "pad", "roll", "split", "stack", "tile"]
 
 
 def _several(name: str, values: Sequence[Any]) -> list[Tensor]:
-    # Iterating over a tensor would realize it.
-    rows = range(known_extent(values, 0)) if isinstance(values, Tensor) and values.rank else ()
-    given = [values[n] for n in rows] or list(values)
+    if isinstance(values, Tensor) and values.rank:
+        # Iterating over it would realize it.
+        given = [values[n] for n in range(known_extent(values, 0))]
+    else:
+        given = list(values)
     if not given:
         raise ArgumentError(f"{name} of no tensors", fix="give at least one")
     return promoted(name, *given)
