@@ -3,6 +3,9 @@
 Where nothing has to be promoted, broadcast or moved, a call is either one lookup and one call of
 what the device gave as ``direct``, or one recorded node. Results are bit for bit those of the
 general path; `set_fast_path` turns this off.
+
+The two functions build their results by hand and share no helper for it: a Python call is a tenth
+of what an eager op costs.
 """
 
 from __future__ import annotations
@@ -48,22 +51,6 @@ def _result_types(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> Any:
     return found
 
 
-def _real(call: Any, handle: Any) -> Tensor:
-    """A small result as a real tensor; built by hand, since this is what an eager op costs."""
-    _, type_, device, launches = call
-    storage = _new(Storage)
-    storage.device = device
-    storage.handle = handle
-    storage.type = type_
-    storage.block = storage.launch = None
-    device.launches += launches
-    result: Tensor = _new(Tensor)
-    result._type = type_
-    result._storage = storage
-    result._value = result._context = None
-    return result
-
-
 def fast_binary(op: OpDef, general: Function) -> Function:
     """A function of two tensors: the fast way where it applies, else ``general``.
 
@@ -85,7 +72,18 @@ def fast_binary(op: OpDef, general: Function) -> Function:
                 a, b = x._storage, y._storage
                 # An unfinished launch may hold an error, which the general path raises.
                 if a is not None and b is not None and a.launch is None and b.launch is None:
-                    return _real(found, found[0](a.handle, b.handle))
+                    direct, result_type, device, launches = found
+                    storage = _new(Storage)
+                    storage.handle = direct(a.handle, b.handle)
+                    storage.device = device
+                    storage.type = result_type
+                    storage.block = storage.launch = None
+                    device.launches += launches
+                    result = _new(Tensor)
+                    result._type = result_type
+                    result._storage = storage
+                    result._value = result._context = None
+                    return result
             elif type_ not in eager:
                 result = general(x, y)
                 _learn(op, type_, eager)
@@ -123,7 +121,18 @@ def fast_unary(op: OpDef, general: Function) -> Function:
             if found is not None:
                 a = x._storage
                 if a is not None and a.launch is None:
-                    return _real(found, found[0](a.handle))
+                    direct, result_type, device, launches = found
+                    storage = _new(Storage)
+                    storage.handle = direct(a.handle)
+                    storage.device = device
+                    storage.type = result_type
+                    storage.block = storage.launch = None
+                    device.launches += launches
+                    result = _new(Tensor)
+                    result._type = result_type
+                    result._storage = storage
+                    result._value = result._context = None
+                    return result
             elif type_ not in eager:
                 result = general(x)
                 _learn(op, type_, eager)

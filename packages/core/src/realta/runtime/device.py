@@ -7,6 +7,8 @@ import weakref
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from realta.errors import DeviceError, RealtaError
 from realta.runtime.cache import ExecutableCache
 from realta.runtime.contract import Backend, Capabilities, DeviceInfo, Session
@@ -15,7 +17,7 @@ from realta.runtime.host import as_bytes
 from realta.runtime.pool import MemoryStats, Pool
 from realta.runtime.resolver import resolve
 from realta.runtime.storage import Storage
-from realta.runtime.units import parse_bytes
+from realta.runtime.units import SMALL_BYTES, parse_bytes
 from realta.types import TensorType, as_dtype, tensor_type
 
 if TYPE_CHECKING:
@@ -52,8 +54,8 @@ class OpenDevice:
     """
 
     __slots__ = (
-        "__weakref__", "backend", "donates", "fallbacks", "info", "is_async", "launches", "lost",
-        "name", "pool", "programs", "session",
+        "__weakref__", "_wrap", "backend", "donates", "fallbacks", "info", "is_async", "launches",
+        "lost", "name", "pool", "programs", "session",
     )  # fmt: skip
 
     def __init__(self, name: str, info: DeviceInfo, backend: Backend, session: Session) -> None:
@@ -63,6 +65,7 @@ class OpenDevice:
         self.session = session
         self.pool = Pool(session, name, memory_limit(info))
         self.programs = ExecutableCache()
+        self._wrap = getattr(session, "adopt", None)
         features = session.capabilities.features
         self.is_async = "async" in features
         self.donates = "donation" in features
@@ -104,6 +107,11 @@ class OpenDevice:
         """
         if type is None:
             type = tensor_type(as_dtype(array.dtype), array.shape, self.name)
+        if self._wrap is not None and array.nbytes <= SMALL_BYTES:
+            # A copy of its own costs less than a pooled block, and ops take it as it is.
+            handle = self._wrap(np.array(array, order="C"))
+            if handle is not None:
+                return Storage(self, handle, self._own(type))
         storage = self.empty(type)
         if array.size:
             self.session.write(storage.handle, storage.type, as_bytes(array))
@@ -111,8 +119,7 @@ class OpenDevice:
 
     def adopt(self, array: NDArray[Any]) -> Storage:
         """A storage for an array that nobody will change; shares its memory if the session can."""
-        wrap = getattr(self.session, "adopt", None)
-        handle = None if wrap is None else wrap(array)
+        handle = None if self._wrap is None else self._wrap(array)
         if handle is None:
             return self.upload(array)
         return Storage(self, handle, tensor_type(as_dtype(array.dtype), array.shape, self.name))

@@ -15,9 +15,10 @@ from realta.runtime.hooks import ExecuteEvent, execute_wrappers, wrapped
 from realta.runtime.inputs import input_bytes, prepared, unread_launches
 from realta.runtime.launch import Launch, Status
 from realta.runtime.places import Places
-from realta.runtime.quick import SMALL_BYTES, Quick, direct_call, quick_call
+from realta.runtime.quick import Quick, direct_call, quick_call
 from realta.runtime.steps import LaunchStep, MoveStep, Plan
 from realta.runtime.storage import Storage
+from realta.runtime.units import SMALL_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from realta.runtime.inputs import COPIED_BYTES
 from realta.runtime.steps import LaunchStep, Port
 from realta.runtime.storage import Storage
+from realta.runtime.units import SMALL_BYTES
 
-__all__ = ["SMALL_BYTES", "Quick", "direct_call", "quick_call"]
+__all__ = ["Quick", "direct_call", "quick_call"]
 
-SMALL_BYTES: Final = 1 << 16
-"""Results up to this size in all may be allocated by the executable itself, uncounted."""
 Quick = Callable[[Sequence[Any]], "list[Storage] | None"]
 """Runs on inputs that are all as they have to be; None if one is not, and nothing has run."""
 

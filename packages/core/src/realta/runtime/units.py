@@ -7,7 +7,10 @@ from typing import Final
 
 from realta.errors import ArgumentError
 
-__all__ = ["format_bytes", "parse_bytes"]
+__all__ = ["SMALL_BYTES", "format_bytes", "parse_bytes"]
+
+SMALL_BYTES: Final = 1 << 16
+"""Tensors up to this size may be memory that a host session makes itself, outside the pool."""
 
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SUFFIXES: Final = {
