@@ -11,7 +11,7 @@ from realta.graph import Builder, Graph, Node, Region
 from realta.ops import OpDef, Sample
 from realta.passes import normalize
 from realta.types import DType, tensor_type
-from realta_numpy import threads
+from realta_numpy import loops, program, threads
 from realta_numpy.session import NumpySession
 
 SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5, 1e-40, 300.0, -300.5, 1e30, 7.0)
@@ -154,6 +154,15 @@ def session():
 @pytest.fixture
 def runner(session):
     return Runner(session)
+
+
+@pytest.fixture(params=[None, 1, 100], ids=["one tile", "tiles of 1", "tiles of 100"])
+def tile(request, monkeypatch):
+    """Elements of a tile: as they are, or so few that small tensors take many tiles and loops."""
+    if request.param is not None:
+        monkeypatch.setattr(loops.choose_loops, "__defaults__", (request.param,))
+        monkeypatch.setattr(program, "TILE", 0)  # axes are merged as in large kernels
+    return request.param
 
 
 @pytest.fixture

@@ -55,7 +55,9 @@ def test_layout_threads_and_batch_change_no_bit(m, k, n, dtype, equal_bits):
             assert equal_bits(_product(x, y), expected), f"BLAS set to {blas} threads"
 
 
-@pytest.mark.parametrize(("m", "k", "n"), [*PRODUCTS, (1537, 512, 512), (4097, 4096, 33)], ids=str)
+@pytest.mark.parametrize(
+    ("m", "k", "n"), [*PRODUCTS, (1537, 512, 512), (97, 22_000, 97), (33, 200_000, 33)], ids=str
+)
 def test_tiles_cover_the_result_and_leave_no_single_row(m, k, n):
     seen = np.zeros((m, n), int)
     for rows, columns in tiles(m, k, n):
@@ -67,8 +69,9 @@ def test_tiles_cover_the_result_and_leave_no_single_row(m, k, n):
 
 
 def test_a_matrix_times_its_own_transpose_is_like_any_other(equal_bits):
-    x = np.random.default_rng(1).standard_normal((1, 512, 512)).astype(np.float32)
+    x = np.random.default_rng(1).standard_normal((1, 200, 256)).astype(np.float32)
     turned = x.transpose(0, 2, 1)
+    assert len(tiles(200, 256, 200)) == 1
     assert equal_bits(_product(x, turned), _product(x, np.ascontiguousarray(turned)))
 
 

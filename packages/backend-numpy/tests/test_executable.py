@@ -203,3 +203,16 @@ def test_reports_name_members_bytes_and_source(runner):
         "            exp_(b0, out=b0)\n"
         "    share_tiles(tiles, 8, True)\n"
     )
+
+
+def test_long_chains_compile_and_run(runner):
+    builder = Builder()
+    x = builder.input(tensor_type(float32, (5,)))
+    value = x
+    for _ in range(5000):
+        value = builder.add(value, x)
+    graph = builder.finish(value)
+    executable = runner.compile(graph)
+    found = runner.run(graph, [np.ones(5, np.float32)], executable)[0]
+    assert found.tolist() == [5001.0] * 5
+    assert len(executable.kernels) < 50

@@ -53,12 +53,12 @@ ROWS = {
     "norm": lambda b, x: b.sqrt(b.sum(b.square(x), axes=(x.type.rank - 1,))),
     "largest magnitude": lambda b, x: b.max(b.abs(x), axes=(0,)),
 }
-SHAPES = [(17, 33), (33, 1025), (1025, 17), (1, 5), (5, 1), (3, 7, 33), (2, 1, 9, 4)]
+SHAPES = [(17, 33), (33, 129), (129, 17), (1, 5), (5, 1), (3, 7, 33), (2, 1, 9, 4)]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("name", ROWS)
-def test_rows(name, shape, runner, values):
+def test_rows(name, shape, tile, runner, values):
     for dtype in (float32, float64, float16, bfloat16):
         builder = Builder()
         x = builder.input(tensor_type(dtype, shape))
@@ -79,7 +79,7 @@ def test_a_softmax_is_one_kernel_without_a_fallback(runner, values):
 
 @pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)], ids=str)
 @pytest.mark.parametrize("reduction", ["sum", "prod", "max", "min"])
-def test_reductions_with_work_before_and_after(reduction, axes, runner, values):
+def test_reductions_with_work_before_and_after(reduction, axes, tile, runner, values):
     shape = (5, 33, 17)
     for dtype in (float32, float16, int32):
         builder = Builder()
@@ -129,7 +129,7 @@ MAPS = {
 
 @pytest.mark.parametrize("dtype", [float32, float16, uint8], ids=str)
 @pytest.mark.parametrize("name", MAPS)
-def test_index_maps_are_read_through(name, dtype, runner, values):
+def test_index_maps_are_read_through(name, dtype, tile, runner, values):
     builder = Builder()
     x = builder.input(tensor_type(dtype, (33, 40)))
     y = builder.input(tensor_type(dtype, (40, 33)))
@@ -142,7 +142,7 @@ def test_index_maps_are_read_through(name, dtype, runner, values):
 @pytest.mark.parametrize(
     "shape", [(3, 1, 5), (1, 7, 1), (3, 7, 1), (1, 1, 1), (7, 5), (5,), ()], ids=str
 )
-def test_broadcast_operands(shape, runner, values):
+def test_broadcast_operands(shape, tile, runner, values):
     full = (3, 7, 5)
     builder = Builder()
     x, y = builder.input(tensor_type(float32, full)), builder.input(tensor_type(float32, shape))
@@ -151,7 +151,7 @@ def test_broadcast_operands(shape, runner, values):
     runner.both(graph, [values(full, float32, "small"), values(shape, float32, "small")])
 
 
-def test_work_on_the_result_of_a_product(runner, values):
+def test_work_on_the_result_of_a_product(tile, runner, values):
     for dtype in (float32, float64, float16):
         builder = Builder()
         x = builder.input(tensor_type(dtype, (65, 33)))
@@ -173,6 +173,19 @@ def test_no_elements(shape, runner, values):
         builder.exp(builder.mul(x, x)), builder.sum(builder.exp(x), axes=(len(shape) - 1,))
     )
     runner.both(graph, [values(shape, float32)])
+
+
+@pytest.mark.parametrize("shape", [(2 * TILE + 17,), (401, 1025), (3, 5, 20_011)], ids=str)
+def test_tiles_of_full_size(shape, runner, values):
+    builder = Builder()
+    x, y = (builder.input(tensor_type(float32, shape)) for _ in range(2))
+    larger = builder.greater(x, y)
+    powers = builder.exp(builder.neg(builder.abs(x))), builder.sin(y)
+    wide = builder.cast(builder.select(larger, *powers), dtype=float64)
+    total = builder.add(builder.mul(wide, wide), builder.cast(x, dtype=float64))
+    graph = builder.finish(builder.cast(total, dtype=float16), larger, wide)
+    _, executable = runner.both(graph, [values(shape, float32, "small") for _ in range(2)])
+    assert "r3" in executable.kernels[0].source, "several registers share the scratch"
 
 
 UNARY = ("neg", "abs", "exp", "tanh", "sqrt", "floor", "sign", "erf", "rsqrt")

@@ -54,6 +54,15 @@ def test_several_axes_are_one_row_in_row_major_order():
         assert np.array_equal(reduce_array("sum", x, axes), expected)
 
 
+@pytest.mark.parametrize("n", LENGTHS)
+def test_a_sum_of_negative_zeros_is_zero(n):
+    # As the sum over nothing; NumPy's reductions start from 0.
+    for shape in ((1, n, 1), (3, n, 1), (1, n, 5)):
+        out = np.empty((shape[0], shape[2]), np.float32)
+        reduce_tile("sum", np.full(shape, -0.0, np.float32), out)
+        assert not np.signbit(out).any()
+
+
 def _sum(runner, x, dtype, axes=(0,)):
     builder = Builder()
     operand = builder.input(tensor_type(dtype, x.shape))

@@ -30,6 +30,15 @@ def test_running_sums_stay_within_the_bound(n, dtype, runner):
     assert (np.abs(_scan(runner, "cumsum", x, dtype) - expected) <= bound).all()
 
 
+@pytest.mark.parametrize("dtype", [float32, float64], ids=str)
+def test_a_million_tenths(dtype, runner):
+    n = 1_000_000
+    found = _scan(runner, "cumsum", np.full(n, 0.1, dtype.numpy), dtype)
+    expected = np.arange(1, n + 1) * np.longdouble(np.array(0.1, dtype.numpy))
+    bound = (8 + 2 * np.log2(np.arange(1, n + 1))) * np.finfo(dtype.numpy).eps * expected
+    assert (np.abs(found - expected) <= bound).all()
+
+
 def test_ones_beyond_what_float32_can_count(runner):
     n = (1 << 24) + 3
     assert _scan(runner, "cumsum", np.ones(n, np.float32), float32)[-1] == np.float32(n)

@@ -82,17 +82,6 @@ class Frame:
         pairs = zip(self.extents, self.reduced, strict=True)
         return tuple(1 if reduced else n for n, reduced in pairs)
 
-    @property
-    def blocks(self) -> tuple[int, int, int]:
-        """Elements before, along and after the reduced axes."""
-        if not any(self.reduced):
-            return prod(self.extents), 1, 1
-        first = self.reduced.index(True)
-        last = len(self.reduced) - self.reduced[::-1].index(True)
-        parts = self.extents[:first], self.extents[first:last], self.extents[last:]
-        before, along, after = (prod(part) for part in parts)
-        return before, along, after
-
 
 def chain_of(value: Value, group: Group) -> tuple[Value, list[Node]]:
     """The stored value that an operand shows, and the index maps from it, the innermost first."""

@@ -52,8 +52,6 @@ def reduce_tile(name: str, x: Array, out: Array) -> None:
             ufunc.reduce(x[:, :, 0], axis=1, out=out[:, 0])
         else:
             np.copyto(out, tree(ufunc, x))
-        if name == "sum":
-            np.add(out, 0, out=out)  # a sum of -0 is 0, as over nothing
     else:
         ufunc.reduce(x, axis=1, out=out)
         if not out.all():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
+from types import CodeType
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +29,12 @@ _INDENT: Final = "    "
 _ALIGN: Final = memory.ALIGNMENT
 
 
+@lru_cache(maxsize=256)
+def _code(text: str) -> CodeType:
+    """Compiled text; equal kernels of one graph, as parts of a long chain, share it."""
+    return compile(text, "<realta_numpy kernel>", "exec")
+
+
 @dataclass(slots=True)
 class Source:
     """Python text and what it refers to.
@@ -44,7 +52,7 @@ class Source:
     def compile(self) -> Callable[..., None]:
         """The function."""
         names = dict(self.names)
-        exec(compile(self.text, "<realta_numpy kernel>", "exec"), names)
+        exec(_code(self.text), names)
         return names["kernel"]  # type: ignore[no-any-return]
 
 
@@ -204,13 +212,24 @@ class _Writer:
         if step.kind == "load":
             return f"copyto({out}, {reads[0]})"
         if step.kind == "reduce":
-            _, along, after = self.program.frame.blocks
-            source = f"{reads[0]}.reshape(-1, {along}, {after})"
-            return f'reduce_tile("{step.reduction}", {source}, {out}.reshape(-1, {after}))'
+            before, along, after = self._blocks()
+            source = f"{reads[0]}.reshape({before}, {along}, {after})"
+            target = f"{out}.reshape({before}, {after})"
+            return f'reduce_tile("{step.reduction}", {source}, {target})'
         assert step.instruction is not None  # noqa: S101
         function = f"{step.instruction.name}_"
         self.names[function] = step.instruction.function
         return f"{function}({', '.join(reads)}, out={out})"
+
+    def _blocks(self) -> tuple[int, int, int]:
+        """The shape around the reduced axes in a tile; -1 for what the last tile has less of."""
+        reduced, tile = self.program.frame.reduced, self.program.loops.tile
+        first = reduced.index(True) if any(reduced) else len(reduced)
+        last = first + sum(reduced)
+        loops = self.program.loops.loops
+        if loops and loops[-1].axis >= last:
+            return prod(tile[:first]), prod(tile[first:last]), -1
+        return -1, prod(tile[first:last]), prod(tile[last:])
 
     def _read(self, atom: Atom, allocation: Allocation) -> str:
         if atom.kind == "constant":
