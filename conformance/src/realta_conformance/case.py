@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ class Case:
 
     @property
     def exact(self) -> bool:
-        """Whether its results are correctly rounded, so that bits cannot depend on the way taken."""
+        """Whether its results are correctly rounded, so that no way taken changes a bit."""
         raise NotImplementedError
 
     @property
@@ -138,7 +138,6 @@ class OpCase(Case):
     def expected_second(self, operands: Sequence[Array]) -> tuple[Expected, ...]:
         if not self.mirrored:
             return self.expected(operands)
-        assert self._first is None
         return tuple(_backwards(e) for e in self.expected(self.operands()))
 
     def calls(self) -> tuple[tuple[list[Array], tuple[Expected, ...]], ...]:
@@ -241,9 +240,9 @@ def _shape_name(sample: Sample) -> str:
     return "-".join(names if len(unique) > 1 else unique) or "none"
 
 
-@lru_cache(maxsize=None)
+@cache
 def cases_of(op: OpDef) -> tuple[OpCase, ...]:
-    """The cases of one op: its samples times its dtypes, where they fit; each finds its truth once."""
+    """The cases of one op: its samples times its dtypes, where they fit."""
     return tuple(_cases_of(op))
 
 

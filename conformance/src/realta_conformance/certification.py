@@ -72,7 +72,7 @@ class Certificate:
         return [o for r in self.results for o in r.outcomes if o.kind == "failed"]
 
     def exit_code(self, strict: bool = False) -> int:
-        """0: it conforms, or is partial with declared reasons; 1: it does not; 2: a stale expectation."""
+        """0: conforms, or is partial with declared reasons; 1: does not; 2: stale expectation."""
         if self.stale:
             return 2
         allowed = ("CONFORMS",) if strict else ("CONFORMS", "PARTIAL")
@@ -147,7 +147,8 @@ def certify(
 
 def judge(device: Device, level: Level, outcomes: Sequence[Outcome]) -> LevelResult:
     """The verdict on a level from its outcomes."""
-    passed = {(o.op, o.dtype) for o in outcomes if o.kind == "passed"}
+    # Refusing what is not declared is right, and covers nothing.
+    passed = {(o.op, o.dtype) for o in outcomes if o.kind == "passed" and o.check != "refusal"}
     spoilt = {(o.op, o.dtype) for o in outcomes if o.kind in ("failed", "declared")}
     wanted = [(op, d.name) for op, d in required(level.name, device)]
     missing = [pair for pair in wanted if pair not in passed or pair in spoilt]

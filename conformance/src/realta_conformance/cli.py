@@ -1,7 +1,8 @@
 """The command ``realta-conformance``: run, smoke, list, replay, show.
 
-Exit codes: 0 the requested levels conform (or are partial with declared reasons, unless ``--strict``),
-1 they do not, 2 the run itself is wrong: an unknown device, level or case, or a stale expectation.
+Exit codes: 0 the requested levels conform (or are partial with declared reasons, unless
+``--strict``), 1 they do not, 2 the run itself is wrong: an unknown device, level or case, or a
+stale expectation.
 """
 
 from __future__ import annotations

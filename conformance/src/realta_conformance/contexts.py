@@ -1,8 +1,8 @@
 """Contexts: the integration level: the same work in every mode of the user's API.
 
-The cases are those of the device levels, one of each op and dtype. Each runs eagerly, lazily, as one
-region, compiled, compiled and called again, and with its operands as constants; packs of 64 share a
-graph wherever the mode has graphs.
+The cases are those of the device levels, one of each op and dtype. Each runs eagerly, lazily, as
+one region, compiled, compiled and called again, and with its operands as constants; packs of 64
+share a graph wherever the mode has graphs.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def _run_portion(
                     reason,
                     worst,
                     help=case.note,
-                )  # fmt: skip
+                )
             )
     return found
 
@@ -284,6 +284,6 @@ def _launches(device: Device, cases: Sequence[OpCase]) -> list[Outcome]:
                 "" if count else "an eager call launched nothing on the device",
                 0.0,
                 count,
-            )  # fmt: skip
+            )
         )
     return found

@@ -43,6 +43,6 @@ def corpus_rows() -> tuple[Row, ...]:
             tuple(row.get("ops", [])),
             tuple(row.get("cases", [])),
             row.get("later", ""),
-        )  # fmt: skip
+        )
         for row in tomllib.loads(text)["row"]
     )

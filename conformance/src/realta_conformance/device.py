@@ -1,7 +1,7 @@
 """Device: the session under test, driven through the contract and nothing else.
 
-Graphs go to ``session.compile`` in normal form; bytes go through ``write`` and ``read``; core's pool,
-cache, executor and fallbacks are not in the way. What is certified here is the backend alone.
+Graphs go to ``session.compile`` in normal form; bytes go through ``write`` and ``read``; core's
+pool, cache, executor and fallbacks are not in the way. What is certified here is the backend alone.
 """
 
 from __future__ import annotations
@@ -142,8 +142,7 @@ class Device:
         """Runs an executable into new buffers."""
         outputs: list[Handle] = []
         try:
-            for type_ in types:
-                outputs.append(self.empty(type_))
+            outputs.extend(self.empty(type_) for type_ in types)
             executable.run(inputs, outputs)
             self.session.wait(None)
         except BaseException:

@@ -1,17 +1,18 @@
 """Execution: runs a pack through the contract and makes every check that can be made on it.
 
-One pack is called three times: with its operands, with others in the same buffers, and with the first
-ones again. In between everything is read back and overwritten, so that a result that shares memory with
-anything shows it.
+One pack is called three times: with its operands, with others in the same buffers, and with the
+first ones again. In between everything is read back and overwritten, so that a result that shares
+memory with anything shows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from realta.backend import Handle, TensorType, UnsupportedOp
+from realta.backend import Executable, Handle, TensorType, UnsupportedOp
 
 from realta_conformance.case import Case
 from realta_conformance.device import Device
@@ -102,12 +103,19 @@ def _typed(packed: Pack, turn: int) -> list[tuple[Array, TensorType]]:
 class _Run:
     """One executable with its inputs, and the findings of its cases."""
 
-    def __init__(self, device, packed, executable, inputs, found):  # type: ignore[no-untyped-def]
-        self.device: Device = device
-        self.packed: Pack = packed
+    def __init__(
+        self,
+        device: Device,
+        packed: Pack,
+        executable: Executable,
+        inputs: list[Handle],
+        found: list[Findings],
+    ) -> None:
+        self.device = device
+        self.packed = packed
         self.executable = executable
-        self.inputs: list[Handle] = inputs
-        self.found: list[Findings] = found
+        self.inputs = inputs
+        self.found = found
 
     def call(self) -> list[Handle]:
         return self.device.run(self.executable, self.inputs, self.packed.output_types)
@@ -151,7 +159,7 @@ class _Run:
         return verdicts
 
 
-def _three_calls(run: _Run, hold) -> None:  # type: ignore[no-untyped-def]
+def _three_calls(run: _Run, hold: Callable[[Sequence[Handle]], Any]) -> None:
     first = run.call()
     hold(first)
     results = run.read(first)

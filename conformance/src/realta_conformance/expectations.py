@@ -68,7 +68,8 @@ def read(path: Path) -> tuple[Expectation, ...]:
     """The expectations of a file.
 
     Raises:
-        ArgumentError: the file is missing, is no TOML, or an entry lacks a field or has an unknown one.
+        ArgumentError: the file is missing, is no TOML, or an entry lacks a field or has an unknown
+            one.
     """
     try:
         entries = tomllib.loads(path.read_text("utf-8")).get("expect", [])
@@ -112,7 +113,8 @@ def apply(
     """Turns declared failures into declared outcomes.
 
     Returns:
-        The outcomes, and the expectations that are stale: what they are about ran, and nothing failed.
+        The outcomes, and the expectations that are stale: what they are about ran, and nothing
+        failed.
     """
     given = list(expectations)
     used: set[int] = set()

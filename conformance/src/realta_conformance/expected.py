@@ -1,8 +1,8 @@
 """Expected: the true result of an op and how far from it a result may be.
 
-For one op on exact operands the bound is its row of spec 5a. For a graph, or a composite whose bound is
-composed, an error is carried along with every value: each op passes on the errors of its operands, by
-evaluating itself at their ends, and adds its own row.
+For one op on exact operands the bound is its row of spec 5a. For a graph, or a composite whose
+bound is composed, an error is carried along with every value: each op passes on the errors of its
+operands, by evaluating itself at their ends, and adds its own row.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class Expected:
         type: its type.
         high: the truth: float64 for float dtypes, the dtype itself for the others.
         low: what is to be added to ``high``, if the truth is no double.
-        error: the allowed distance from it; None means the correctly rounded truth and nothing else.
+        error: the allowed distance from it; None means the correctly rounded truth and nothing
+            else.
         free: where anything goes (sign bits of NaN and what follows from them).
     """
 
@@ -127,7 +128,7 @@ def _unknown(
     results: Sequence[TensorType],
     attrs: Mapping[str, Any],
 ) -> list[Value]:
-    """The truth of an op that is not written down here: by its decomposition, else its reference."""
+    """The truth of an op not written down here: by its decomposition, else its reference."""
     full = op.make_attrs(attrs)
     if op.lowering is not None:
         given = [exactly(t, x) for t, x in zip(types, exact, strict=True)]
@@ -185,8 +186,8 @@ def _free(
 class _Tracker:
     """Evaluates ops on values that carry errors; the emitter of decompositions.
 
-    float64 is tracked with the rows and the eps of float32, and its errors are scaled down at the end:
-    bounds are linear in eps, and differences of float64 numbers cannot see their own rounding.
+    float64 is tracked with the rows and the eps of float32, and its errors are scaled down at the
+    end: bounds are linear in eps, and differences of float64 numbers cannot see their own rounding.
 
     Args:
         rounds: whether every op rounds at its boundary, as exact devices promise.
@@ -290,7 +291,7 @@ def _passed_on(
         return np.asarray(moved[number][0], np.float64) if moved else np.zeros(high.shape)
     special = _SPECIAL.get(op.name)
     if special is not None:
-        return special(op, highs, errors, types, results, attrs)
+        return special(_Call(op, highs, errors, types, results, attrs))
     return _at_corners(op, highs, errors, inexact, types, results, attrs, number, high)
 
 
@@ -305,7 +306,7 @@ def _at_corners(
     number: int,
     high: Array,
 ) -> Array:
-    """The largest change of an elementwise result when each operand takes either end of its error."""
+    """The largest change of an elementwise result with operands at the ends of their errors."""
     worst = np.zeros(high.shape)
     for signs in itertools.product((-1.0, 1.0), repeat=len(inexact)):
         moved = list(highs)
@@ -327,38 +328,47 @@ def _at_corners(
     return worst
 
 
-Special = Callable[..., Array]
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """An op on operands with errors."""
+
+    op: OpDef
+    highs: Sequence[Array]
+    errors: Sequence[Array]
+    types: Sequence[TensorType]
+    results: Sequence[TensorType]
+    attrs: Mapping[str, Any]
+
+    def value(self, *operands: Array, op: OpDef | None = None) -> Array:
+        """The op's first result on other operands."""
+        found = op_value(op or self.op, operands, self.types, self.results, self.attrs, fine=False)
+        return found[0][0] if found else np.zeros(self.results[0].static_shape)
 
 
-def _sum_passes(op, highs, errors, types, results, attrs):  # type: ignore[no-untyped-def]
-    return op_value(op, [errors[0]], types, results, attrs, fine=False)[0][0]
+def _sum_passes(call: _Call) -> Array:
+    return call.value(call.errors[0])
 
 
-def _extreme_passes(op, highs, errors, types, results, attrs):  # type: ignore[no-untyped-def]
-    largest = get_op("max")
-    return op_value(largest, [errors[0]], types, results, attrs, fine=False)[0][0]
+def _extreme_passes(call: _Call) -> Array:
+    return call.value(call.errors[0], op=get_op("max"))
 
 
-def _dot_passes(op, highs, errors, types, results, attrs):  # type: ignore[no-untyped-def]
-    sizes = [np.where(np.isfinite(x), np.abs(x), 0.0) for x in highs]
-    with np.errstate(all="ignore"):
-        first = op_value(op, [sizes[0] + errors[0], errors[1]], types, results, attrs, fine=False)
-        second = op_value(op, [errors[0], sizes[1]], types, results, attrs, fine=False)
-    return first[0][0] + second[0][0]
+def _dot_passes(call: _Call) -> Array:
+    x, y = [np.where(np.isfinite(v), np.abs(v), 0.0) for v in call.highs]
+    return call.value(x + call.errors[0], call.errors[1]) + call.value(call.errors[0], y)
 
 
-def _sort_passes(op, highs, errors, types, results, attrs):  # type: ignore[no-untyped-def]
-    top = errors[0].max(axis=attrs["axis"], keepdims=True)
-    return np.broadcast_to(top, results[0].static_shape)
+def _sort_passes(call: _Call) -> Array:
+    top = call.errors[0].max(axis=call.attrs["axis"], keepdims=True)
+    return np.broadcast_to(top, call.results[0].static_shape)
 
 
-def _prod_passes(op, highs, errors, types, results, attrs):  # type: ignore[no-untyped-def]
-    size = np.abs(highs[0])
-    wider = op_value(op, [size + errors[0]], types, results, attrs, fine=False)[0][0]
-    return wider - op_value(op, [size], types, results, attrs, fine=False)[0][0]
+def _prod_passes(call: _Call) -> Array:
+    size = np.abs(call.highs[0])
+    return call.value(size + call.errors[0]) - call.value(size)
 
 
-_SPECIAL: Final[Mapping[str, Special]] = {
+_SPECIAL: Final[Mapping[str, Callable[[_Call], Array]]] = {
     "sum": _sum_passes, "cumsum": _sum_passes, "prod": _prod_passes, "cumprod": _prod_passes,
     "max": _extreme_passes, "min": _extreme_passes, "dot_general": _dot_passes,
     "sort": _sort_passes, "mean": _sum_passes,
@@ -385,14 +395,13 @@ def expect_graph(
     wide_graph = any(v.type.dtype is _FLOAT64 for v in (*graph.inputs, *graph.nodes))
     with np.errstate(all="ignore"):
         for node in graph.nodes:
-            for value, result in zip(node.outputs, _tracked(tracker, node, values), strict=True):
-                values[value] = result
+            values.update(zip(node.outputs, _tracked(tracker, node, values), strict=True))
     outputs = [values[v] for v in graph.outputs]
-    for n, value in enumerate(outputs):
-        error = _error_of(value) * (2 * _NARROWER if wide_graph else 1.0)
-        exact = not value.dtype.is_float or not np.any(error > 0)
-        outputs[n] = Expected(value.type, value.high, None, None if exact else error)
-        if not value.dtype.is_float and np.any(error > 0):
+    for n, found in enumerate(outputs):
+        error = _error_of(found) * (2 * _NARROWER if wide_graph else 1.0)
+        exact = not found.dtype.is_float or not np.any(error > 0)
+        outputs[n] = Expected(found.type, found.high, None, None if exact else error)
+        if not found.dtype.is_float and np.any(error > 0):
             outputs[n].free = error > 0
     return tuple(outputs)
 

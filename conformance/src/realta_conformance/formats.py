@@ -81,8 +81,8 @@ def _to_odd(high: Array, low: Array) -> Array:
     inexact = (low != 0) & np.isfinite(high) & np.isfinite(low)
     inward = inexact & (np.signbit(low) != np.signbit(high))
     cut = np.where(inward, np.nextafter(high, 0.0), high)
-    bits = np.ascontiguousarray(cut).view(np.uint64)
-    return np.where(inexact, (bits | np.uint64(1)).view(np.float64), high)
+    bits = np.ascontiguousarray(cut).view(np.uint64) | np.uint64(1)
+    return np.where(inexact, bits.view(np.float64).reshape(high.shape), high)
 
 
 def round_to(dtype: DType, high: Array, low: Array | None = None) -> Array:
@@ -105,7 +105,7 @@ def round_to(dtype: DType, high: Array, low: Array | None = None) -> Array:
         rounded = np.where(np.isfinite(exact), rounded, exact)
         beyond = np.copysign(np.inf, exact) if form.infinite else np.full_like(exact, np.nan)
         rounded = np.where(over & ~np.isnan(exact), beyond, rounded)
-    return np.copysign(rounded, exact)
+    return np.asarray(np.copysign(rounded, exact))
 
 
 def ulp(dtype: DType, values: Array) -> Array:

@@ -1,7 +1,7 @@
 """Graph cases: graphs whose ops a backend may merge, and what each of them catches.
 
-A graph is written in the text of the IR; ``$T`` stands for the dtype under test. Each is run whole and
-op by op, and on an exact device both give the same bits.
+A graph is written in the text of the IR; ``$T`` stands for the dtype under test. Each is run whole
+and op by op, and on an exact device both give the same bits.
 """
 
 from __future__ import annotations
@@ -62,8 +62,10 @@ def patterns() -> tuple[Pattern, ...]:
                 dtypes,
                 tuple(entry.get("domains", ["any"])),
                 entry["note"],
-                tuple(entry.get("corpus", [])), tuple(entry.get("inputs", [])), tuple(entry.get("right", [])),
-            )  # fmt: skip
+                tuple(entry.get("corpus", [])),
+                tuple(entry.get("inputs", [])),
+                tuple(entry.get("right", [])),
+            )
         )
     return tuple(found)
 

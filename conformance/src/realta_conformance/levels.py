@@ -32,22 +32,28 @@ class Level:
     kind: Literal["device", "integration"] = "device"
 
 
-LEVELS: Final[tuple[Level, ...]] = (
-    Level("manifest", "What the backend says about itself is complete, consistent and stable."),
-    Level("memory", "Buffers hold what was written to them, alone, until they are freed.", ("manifest",)),
-    Level("core", "Arithmetic, comparisons, casts, reductions and movement give the true result.", ("memory",)),
-    Level("math", "Every elementary function is within its bound, special values included.", ("core",)),
-    Level("linalg", "Contractions are within the bound that their depth allows.", ("core",)),
-    Level("indexing", "Gather, scatter, slices of targets, sorts and selections take the right elements.", ("core",)),
-    Level("random", "Random bits are those of Philox4x32-10, on every device.", ("core",)),
-    Level("fusion", "A graph gives the same bits as its ops one by one, within composed bounds.", ("core",)),
+_PROMISES: Final = {
+    "manifest": "What the backend says about itself is complete, consistent and stable.",
+    "memory": "Buffers hold what was written to them, alone, until they are freed.",
+    "core": "Arithmetic, comparisons, casts, reductions and movement give the true result.",
+    "math": "Every elementary function is within its bound, special values included.",
+    "linalg": "Contractions are within the bound that their depth allows.",
+    "indexing": "Gather, scatter and stores into slices take the right elements.",
+    "random": "Random bits are those of Philox4x32-10, on every device.",
+    "fusion": "A graph gives the same bits as its ops one by one, within composed bounds.",
+    "contexts": "Every mode of the user's API gives the same results.",
+}
+_NEEDS: Final = {"manifest": (), "memory": ("manifest",), "core": ("memory",)}
+LEVELS: Final[tuple[Level, ...]] = tuple(
     Level(
-        "contexts",
-        "Eager, lazy, regions and compiled functions give the same results through the user's API.",
-        ("core",),
-        "integration",
-    ),
-)  # fmt: skip
+        name,
+        promise,
+        _NEEDS.get(name, ("core",)),
+        "integration" if name == "contexts" else "device",
+    )
+    for name, promise in _PROMISES.items()
+)
+"""The levels in order."""
 
 _BASE: Final = tuple(as_dtype(d) for d in ("bool", "int32", "int64"))
 _NOT_REQUIRED: Final = frozenset({"transfer", "constant"})
@@ -61,16 +67,10 @@ def by_name(name: str) -> Level:
     Raises:
         KeyError: there is none.
     """
-    return (
-        next(level for level in LEVELS if level.name == name) if name in _NAMES else _missing(name)
-    )
-
-
-def _missing(name: str) -> Level:
-    raise KeyError(f"there is no level {name!r}; the levels are {', '.join(_NAMES)}")
-
-
-_NAMES: Final = tuple(level.name for level in LEVELS)
+    found = next((level for level in LEVELS if level.name == name), None)
+    if found is None:
+        raise KeyError(f"there is no level {name!r}; the levels are {', '.join(_PROMISES)}")
+    return found
 
 
 def required_dtypes(device: Device) -> tuple[DType, ...]:
@@ -86,7 +86,7 @@ def required_dtypes(device: Device) -> tuple[DType, ...]:
 
 
 def required_ops(level: str, device: Device) -> Iterator[OpDef]:
-    """The primitives that a level asks for; those that core can provide, where they are declared."""
+    """The primitives a level asks for; those that core can provide, where they are declared."""
     for op in all_ops():
         asked = op.primitive and "." not in op.name and op.name not in _NOT_REQUIRED
         if op.name in HOST_OPS and op.name not in device.capabilities.ops:

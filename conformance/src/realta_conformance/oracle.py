@@ -93,11 +93,11 @@ def _within(
 ) -> Array:
     """Where a result equals the rounded truth bit for bit, or lies within the bound around it."""
     signs = (np.signbit(got) == np.signbit(truth)) | (op in _SIGNLESS_ZERO)
-    equal = (got == truth) & (signs | (truth != 0))
+    equal: Array = (got == truth) & (signs | (truth != 0))
     if expected.error is None:
         return equal if looser is None else equal | _near(dtype, got, expected, 0 * got, looser)
     # Within a bound either zero will do: the bound says nothing about signs.
-    return (got == truth) | _near(dtype, got, expected, expected.error, looser)
+    return np.asarray((got == truth) | _near(dtype, got, expected, expected.error, looser))
 
 
 def _near(
@@ -116,7 +116,7 @@ def _near(
             np.isfinite(got) & np.isfinite(high), np.abs((got - high) - expected.low), distance
         )
     comparable = ~np.isnan(got) & ~np.isnan(expected.high)
-    return comparable & (distance <= reach * (1 + 1e-6)) | np.isinf(reach)
+    return np.asarray(comparable & (distance <= reach * (1 + 1e-6)) | np.isinf(reach))
 
 
 def _distance(dtype: DType, got: Array, expected: Expected) -> Array:

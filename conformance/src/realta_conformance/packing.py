@@ -1,7 +1,8 @@
 """Packing: up to 64 cases in one graph, so that a slow compiler is asked once for all of them.
 
-The cases of a pack share nothing. A pack that cannot be compiled or run is split in halves until the
-guilty cases stand alone; a case that fails in a pack is run alone as well, and the report says which.
+The cases of a pack share nothing. A pack that cannot be compiled or run is split in halves until
+the guilty cases stand alone; a case that fails in a pack is run alone as well, and the report says
+which.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def packs_of(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
 
 
 def normal_graph(device: Device, graph: Graph) -> Graph:
-    """A graph in the form in which a session gets it: composites that it does not claim are expanded."""
+    """A graph as a session gets it: composites that it does not claim are expanded."""
     return Decompose(device.claims).run(graph)
 
 
@@ -142,7 +143,7 @@ def launches_of(packed: Pack, executable: Executable) -> list[int | None]:
         for n in {packed.owners[k] for k in kernel.nodes if 0 <= k < len(packed.owners)}:
             held = counts[n]
             if kernel.host:
-                counts[n] = None if not held else held
+                counts[n] = held or None
             elif held is not None:
                 counts[n] = held + 1
     return counts

@@ -29,7 +29,7 @@ def _version(distribution: str) -> str:
 
 
 def _cases(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """One entry a case: the modes in which it passed, the largest distance from the truth, launches."""
+    """One entry a case: the modes that passed, the largest distance from the truth, launches."""
     found: dict[str, dict[str, Any]] = {}
     for outcome in outcomes:
         name, _, mode = outcome.id.rpartition("/")

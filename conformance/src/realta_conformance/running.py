@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from realta.backend import Options, UnsupportedOp
 from realta.ops import all_ops
-
 from realta.types import DTYPES
+
 from realta_conformance.case import Case, OpCase, cases_of, op_cases
 from realta_conformance.device import Device
 from realta_conformance.execution import Findings, raised, run_alone, run_constants, run_pack
@@ -99,7 +99,7 @@ def _plain(case: Case, mode: str, check: str, kind: Kind, reason: str = "") -> O
 
 
 def run_cases(device: Device, cases: Sequence[Case]) -> list[Outcome]:
-    """Runs cases in every device mode: packed, twice, with constants, some alone or step by step."""
+    """Runs cases in every device mode: packed, twice, with constants, alone, step by step."""
     found: list[Outcome] = []
     chosen = _to_run_alone(cases)
     for portion in packs_of(cases):
@@ -182,7 +182,7 @@ def _scored(finding: Findings, mode: str, check: str, kind: Kind, reason: str = 
 
 
 def refusal_outcomes(device: Device, level: str) -> Iterator[Outcome]:
-    """What is not declared must be refused politely: by `supports` or by `compile` with UnsupportedOp."""
+    """What is not declared must be refused: by `supports`, or by `compile` with UnsupportedOp."""
     declared = device.capabilities
     for op in all_ops():
         table = declared.ops if op.primitive else declared.composites

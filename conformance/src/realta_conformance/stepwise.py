@@ -1,7 +1,7 @@
 """Step by step: a graph's ops one at a time, to compare with the graph as a whole.
 
-The first ops of all graphs are compiled together, then the second ones, and so on; they share nothing,
-so each op stands alone in its kernel, and a slow compiler is asked once a step.
+The first ops of all graphs are compiled together, then the second ones, and so on; they share
+nothing, so each op stands alone in its kernel, and a slow compiler is asked once a step.
 """
 
 from __future__ import annotations

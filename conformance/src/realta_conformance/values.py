@@ -1,7 +1,7 @@
 """Values: deterministic operands for every domain and dtype, special values on purpose.
 
-Every array is drawn from a generator seeded by the id of its case, so a case has the same operands on
-every machine, in every order, alone or in company.
+Every array is drawn from a generator seeded by the id of its case, so a case has the same operands
+on every machine, in every order, alone or in company.
 """
 
 from __future__ import annotations
@@ -143,7 +143,8 @@ def _special(number: int, shape: Shape, dtype: DType, turn: int) -> Array:
     values = special_values(dtype)
     place = np.arange(math.prod(shape))
     rounds = place // len(values)
-    return values[(place + turn * 5 + number * (1 + 5 * rounds)) % len(values)].reshape(shape)
+    chosen = (place + turn * 5 + number * (1 + 5 * rounds)) % len(values)
+    return np.asarray(values[chosen]).reshape(shape)
 
 
 def draw(

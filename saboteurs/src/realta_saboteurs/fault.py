@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from realta.backend import DeviceInfo, Node, TensorType, UnsupportedOp, Value
 from realta.backend.reference import call_reference
 from realta.ops import as_arrays

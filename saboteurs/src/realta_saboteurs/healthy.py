@@ -1,8 +1,8 @@
 """Healthy: an op-by-op backend over real, mutable buffers, with a place for one fault.
 
-Unlike the op-by-op tier of core its handles own memory that is overwritten in place, so that a fault
-can alias, leak or keep it. Its kernels are the references of the registry, in NumPy. Without a fault it
-certifies at every device level.
+Unlike the op-by-op tier of core its handles own memory that is overwritten in place, so that a
+fault can alias, leak or keep it. Its kernels are the references of the registry, in NumPy. Without
+a fault it certifies at every device level.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from realta.backend import (
     EMPTY,
     Capabilities,
@@ -27,6 +26,7 @@ from realta.backend import (
     Value,
 )
 from realta.backend.reference import Reference
+
 from realta_saboteurs.fault import Fault
 
 __all__ = ["Buffer", "Executable", "Saboteur", "Session"]
@@ -127,14 +127,12 @@ class Executable:
         donated: frozenset[int] = frozenset(),
         dims: Mapping[str, int] = EMPTY,
     ) -> None:
-        values: dict[Value, Array] = {}
-        for value, handle in zip(self.graph.inputs, inputs, strict=True):
-            values[value] = typed(_buffer(handle).memory, value.type)
+        given = zip(self.graph.inputs, inputs, strict=True)
+        values: dict[Value, Array] = {v: typed(_buffer(h).memory, v.type) for v, h in given}
         for node in self.graph.nodes:
             operands = [values[v] for v in node.operands]
             results = self.fault.call(self, node, operands, values)
-            for value, result in zip(node.outputs, results, strict=True):
-                values[value] = result
+            values.update(zip(node.outputs, results, strict=True))
         for n, (value, handle) in enumerate(zip(self.graph.outputs, outputs, strict=True)):
             self.fault.finish(self, n, value, values[value], _buffer(handle))
 
@@ -173,5 +171,3 @@ def _buffer(handle: Handle) -> Buffer:
     if not isinstance(handle, Buffer):
         raise TypeError(f"a saboteur got a handle of type {type(handle).__name__}")
     return handle
-
-

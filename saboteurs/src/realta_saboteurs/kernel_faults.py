@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-
 from realta.backend import Node
+
 from realta_saboteurs.fault import Array, Fault, KernelFault
 
 __all__ = ["KERNEL_FAULTS"]
@@ -14,46 +14,48 @@ __all__ = ["KERNEL_FAULTS"]
 _BLOCK: Final = 16
 
 
-def _wrong_dtype(right: Any, node: Node, x: Array, y: Array) -> Array:
+def _wrong_dtype(right: Any, node: Node, x: Array, y: Array) -> Any:
     found = right()
     return found.astype(np.float64) if found.dtype == np.float32 else found
 
 
-def _drops_nan(right: Any, node: Node, x: Array) -> Array:
+def _drops_nan(right: Any, node: Node, x: Array) -> Any:
     if x.dtype.kind in "biu":
         return right()
     return np.where(np.isnan(x), -np.inf, x).max(axis=node.attrs["axes"]).astype(x.dtype)
 
 
-def _orders_nan(right: Any, node: Node, x: Array, y: Array) -> Array:
+def _orders_nan(right: Any, node: Node, x: Array, y: Array) -> Any:
     return np.where(x > y, x, y)
 
 
-def _loses_block_edge(right: Any, node: Node, x: Array, y: Array) -> Array:
+def _loses_block_edge(right: Any, node: Node, x: Array, y: Array) -> Any:
     found = right().reshape(-1).copy()
     if found.size % _BLOCK == 1 and found.size > 1:
         found[-1] = found[-2]
     return found.reshape(x.shape)
 
 
-def _loses_tail(right: Any, node: Node, x: Array) -> Array:
+def _loses_tail(right: Any, node: Node, x: Array) -> Any:
     axes = node.attrs["axes"]
     if len(axes) != 1 or x.shape[axes[0]] % _BLOCK != 1 or x.shape[axes[0]] == 1:
         return right()
     kept = np.delete(x, -1, axis=axes[0])
-    return (kept.sum(axis=axes[0], dtype=np.float64) if x.dtype.kind == "f" else kept.sum(axis=axes[0])).astype(x.dtype)
+    return (
+        kept.sum(axis=axes[0], dtype=np.float64) if x.dtype.kind == "f" else kept.sum(axis=axes[0])
+    ).astype(x.dtype)
 
 
-def _wrong_axis(right: Any, node: Node, x: Array) -> Array:
+def _wrong_axis(right: Any, node: Node, x: Array) -> Any:
     with np.errstate(all="ignore"):
         return np.cumsum(x, axis=x.ndim - 1 - node.attrs["axis"]).reshape(x.shape).astype(x.dtype)
 
 
-def _inverse_permutation(right: Any, node: Node, x: Array) -> Array:
+def _inverse_permutation(right: Any, node: Node, x: Array) -> Any:
     return x.transpose(np.argsort(node.attrs["axes"]))
 
 
-def _half_accumulator(right: Any, node: Node, x: Array) -> Array:
+def _half_accumulator(right: Any, node: Node, x: Array) -> Any:
     if x.dtype.itemsize != 2 or x.dtype.kind in "iu":
         return right()
     axes = node.attrs["axes"]
@@ -64,37 +66,37 @@ def _half_accumulator(right: Any, node: Node, x: Array) -> Array:
     return total
 
 
-def _by_reciprocal(right: Any, node: Node, x: Array, y: Array) -> Array:
+def _by_reciprocal(right: Any, node: Node, x: Array, y: Array) -> Any:
     if x.dtype.kind not in "iu":
         return right()
     quotient = np.floor(x.astype(np.float32) * (np.float32(1) / y.astype(np.float32)))
     return np.where(y == 0, 0, quotient).astype(x.dtype)
 
 
-def _truncates(right: Any, node: Node, x: Array, y: Array) -> Array:
+def _truncates(right: Any, node: Node, x: Array, y: Array) -> Any:
     if x.dtype.kind != "i":
         return right()
     rest = np.fmod(x, np.where(y == 0, 1, y))
     return np.where(y == 0, 0, rest).astype(x.dtype)
 
 
-def _flushes(right: Any, node: Node, x: Array, y: Array) -> Array:
+def _flushes(right: Any, node: Node, x: Array, y: Array) -> Any:
     found = right()
     if found.dtype != np.float32:
         return found
     return np.where(np.abs(found) < np.finfo(np.float32).tiny, np.float32(0), found)
 
 
-def _negates_by_subtraction(right: Any, node: Node, x: Array) -> Array:
+def _negates_by_subtraction(right: Any, node: Node, x: Array) -> Any:
     return np.zeros_like(x) - x
 
 
-def _rounds_away(right: Any, node: Node, x: Array) -> Array:
+def _rounds_away(right: Any, node: Node, x: Array) -> Any:
     wide = x.astype(np.float64)
     return np.copysign(np.floor(np.abs(wide) + 0.5), wide).astype(x.dtype)
 
 
-def _wraps_on_cast(right: Any, node: Node, x: Array) -> Array:
+def _wraps_on_cast(right: Any, node: Node, x: Array) -> Any:
     target = node.types[0].dtype.numpy
     if x.dtype.kind in "biu" or target.kind not in "iu":
         return right()
@@ -103,21 +105,23 @@ def _wraps_on_cast(right: Any, node: Node, x: Array) -> Array:
     return np.array(wrapped, np.uint64).astype(target).reshape(x.shape)
 
 
-def _coarse_exp(right: Any, node: Node, x: Array) -> Array:
+def _coarse_exp(right: Any, node: Node, x: Array) -> Any:
     found = right()
     if found.dtype != np.float32:
         return found
     return found * np.float32(1 + 2.0**-20)
 
 
-def _unstable(right: Any, node: Node, x: Array) -> Array:
+def _unstable(right: Any, node: Node, x: Array) -> Any:
     axis, size = node.attrs["axis"], x.shape[node.attrs["axis"]]
     backwards = np.flip(x, axis)
-    order = np.argsort(backwards, axis=axis, kind="stable") if not node.attrs["descending"] else None
+    order = (
+        np.argsort(backwards, axis=axis, kind="stable") if not node.attrs["descending"] else None
+    )
     return right() if order is None else (size - 1 - order).astype(np.int64)
 
 
-def _lanes_reversed(right: Any, node: Node, state: Array) -> Array:
+def _lanes_reversed(right: Any, node: Node, state: Array) -> Any:
     found = right()
     flat = found.reshape(-1).copy()
     whole = flat.size // 4 * 4
@@ -125,14 +129,14 @@ def _lanes_reversed(right: Any, node: Node, state: Array) -> Array:
     return flat.reshape(found.shape)
 
 
-def _clamps_negative(right: Any, node: Node, x: Array, indices: Array) -> Array:
+def _clamps_negative(right: Any, node: Node, x: Array, indices: Array) -> Any:
     extent = x.shape[node.attrs["axis"]]
     if extent == 0:
         return right()
     return np.take(x, np.clip(indices, 0, extent - 1), axis=node.attrs["axis"])
 
 
-def _first_update_wins(right: Any, node: Node, x: Array, indices: Array, updates: Array) -> Array:
+def _first_update_wins(right: Any, node: Node, x: Array, indices: Array, updates: Array) -> Any:
     if node.attrs["reduce"] != "set" or indices.ndim != 1 or indices.shape[0] == 0:
         return right()
     axis = node.attrs["axis"]
@@ -142,18 +146,18 @@ def _first_update_wins(right: Any, node: Node, x: Array, indices: Array, updates
     return np.asarray(from_right)
 
 
-def _ignores_nan(right: Any, node: Node, x: Array) -> Array:
+def _ignores_nan(right: Any, node: Node, x: Array) -> Any:
     if x.dtype.kind in "biu":
         return right()
     return np.argmax(np.where(np.isnan(x), -np.inf, x.astype(np.float64)), axis=node.attrs["axis"])
 
 
-def _wrong_index_map(right: Any, node: Node, x: Array) -> Array:
+def _wrong_index_map(right: Any, node: Node, x: Array) -> Any:
     shape = node.attrs["shape"]
     return np.resize(x, shape) if x.size else right()
 
 
-def _half_contraction(right: Any, node: Node, x: Array, y: Array) -> Array:
+def _half_contraction(right: Any, node: Node, x: Array, y: Array) -> Any:
     found = right()
     if found.dtype != np.float16 or x.ndim != 2 or node.attrs["x_batch"]:
         return found
@@ -165,13 +169,13 @@ def _half_contraction(right: Any, node: Node, x: Array, y: Array) -> Array:
     return total
 
 
-def _raises_on_nothing(right: Any, node: Node, *operands: Array) -> Array:
+def _raises_on_nothing(right: Any, node: Node, *operands: Array) -> Any:
     if any(x.size == 0 for x in operands):
         raise ZeroDivisionError("an empty operand has no first element")
     return right()
 
 
-def _forward_slice(right: Any, node: Node, x: Array) -> Array:
+def _forward_slice(right: Any, node: Node, x: Array) -> Any:
     """Runs backwards slices forwards."""
     steps = node.attrs["step"]
     found = right()
@@ -270,7 +274,8 @@ KERNEL_FAULTS: Final[tuple[Fault, ...]] = (
     ),
     KernelFault(
         "half-contraction", "products of float16 are added up in float16",
-        frozenset({"linalg/dot_general/values", "linalg/matmul/values"}), ("dot_general",), _half_contraction,
+        frozenset({"linalg/dot_general/values", "linalg/matmul/values"}),
+        ("dot_general",), _half_contraction,
     ),
     KernelFault(
         "raises-on-nothing", "concat raises for an operand without elements",

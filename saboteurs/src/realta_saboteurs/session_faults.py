@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-
 from realta.backend import DeviceInfo, Node, TensorType, UnsupportedOp, Value
+
 from realta_saboteurs.fault import Array, Fault
 
 __all__ = ["SESSION_FAULTS"]
 
 
-def _producer(executable: Any, value: Value, op: str) -> Node | None:
-    """The node that makes a value, if it is of that op."""
-    for node in executable.graph.nodes:
-        if node.op.name == op and value in node.outputs:
-            return node
-    return None
+def _made_by(executable: Any, value: Value, op: str) -> bool:
+    """Whether a value is the result of a node of that op."""
+    return any(v.op.name == op and value in v.outputs for v in executable.graph.nodes)
 
 
 class OverwritesInput(Fault):
@@ -38,8 +36,8 @@ class AliasesInput(Fault):
     """The output of reshape is the memory of its operand."""
 
     def finish(self, executable: Any, number: int, value: Value, array: Array, buffer: Any) -> None:
-        node = _producer(executable, value, "reshape")
-        if node is not None and array.base is not None and array.flags.writeable:
+        shared = _made_by(executable, value, "reshape")
+        if shared and array.base is not None and array.flags.writeable:
             buffer.memory = array.reshape(-1).view(np.uint8)
             return
         super().finish(executable, number, value, array, buffer)
@@ -66,7 +64,7 @@ class ReusesOutput(Fault):
     """mul returns the same memory at every call."""
 
     def finish(self, executable: Any, number: int, value: Value, array: Array, buffer: Any) -> None:
-        if _producer(executable, value, "mul") is not None:
+        if _made_by(executable, value, "mul"):
             buffer.memory = executable.memory.setdefault(number, buffer.memory)
         super().finish(executable, number, value, array, buffer)
 
@@ -159,7 +157,7 @@ class FusesWrongIndex(Fault):
         return self.right(node, [operands[0], np.resize(small, operands[0].shape)])
 
 
-class NeverRecomputesShared(Fault):
+class RoundsShared(Fault):
     """A value of a graph that has two users is rounded to half precision between them."""
 
     def call(
@@ -273,51 +271,39 @@ class NumbersDevices(Fault):
         return [*infos, DeviceInfo(len(infos) + 1, "second", kind="host")]
 
 
-def _both(*graphs: str) -> frozenset[str]:
+def _made(kind: type[Fault], name: str, *fails: str, lacks: str = "") -> Fault:
+    """A fault of a class, told by its docstring."""
+    tells = inspect.cleandoc(kind.__doc__ or "").rstrip(".")
+    return kind(name, tells, frozenset(fails), lacks=frozenset(filter(None, [lacks])))
+
+
+def _both(*graphs: str) -> list[str]:
     """The checks on whole graphs: their values, and the comparison with their ops one by one."""
-    return frozenset(f"fusion/{graph}/{check}" for graph in graphs for check in ("values", "fused"))
+    return [f"fusion/{graph}/{check}" for graph in graphs for check in ("values", "fused")]
 
 
 SESSION_FAULTS: Final[tuple[Fault, ...]] = (
-    OverwritesInput("overwrites-input", str(OverwritesInput.__doc__), frozenset({"core/neg/inputs", "core/neg/alias"})),
-    AliasesInput("aliases-input", str(AliasesInput.__doc__), frozenset({"core/reshape/alias"})),
-    AliasesOutputs(
-        "aliases-outputs", str(AliasesOutputs.__doc__), frozenset({"core/outputs-twice/contract"})
-    ),
-    ReusesOutput("reuses-output", str(ReusesOutput.__doc__), frozenset({"core/mul/alias"})),
-    StaleSecondCall("stale-second-call", str(StaleSecondCall.__doc__), frozenset({"core/exp/repeat"})),
-    NotRepeatable("not-repeatable", str(NotRepeatable.__doc__), frozenset({"core/sum/repeat"})),
-    OtherConstants("other-constants", str(OtherConstants.__doc__), frozenset({"core/exp/constants"})),
-    DependsOnCompany("depends-on-company", str(DependsOnCompany.__doc__), frozenset({"core/exp/company"})),
-    Contracts("contracts", str(Contracts.__doc__), _both("chain", "multiply-add")),
-    FusesWrongIndex(
-        "fuses-wrong-index", str(FusesWrongIndex.__doc__), _both("broadcast-column")
-    ),
-    NeverRecomputesShared(
-        "rounds-shared-value", str(NeverRecomputesShared.__doc__),
-        _both("shared-subexpression", "row-statistics"),
-    ),
-    LeaksBuffers("leaks-buffers", str(LeaksBuffers.__doc__), frozenset({"memory/freeing/contract"})),
-    LeaksTemporaries(
-        "leaks-temporaries", str(LeaksTemporaries.__doc__), frozenset({"core/temporaries/contract"})
-    ),
-    KeepsSource("keeps-source", str(KeepsSource.__doc__), frozenset({"memory/source-reusable/contract"})),
-    CopiesHandle("copies-handle", str(CopiesHandle.__doc__), frozenset({"memory/copying/contract"})),
-    QuietsNan("quiets-nan", str(QuietsNan.__doc__), frozenset({"memory/round-trip/contract"})),
-    ClaimsTooMuch("claims-too-much", str(ClaimsTooMuch.__doc__), frozenset({"math/erf/claims", "math/gelu/claims"})),
-    RefusesRudely(
-        "refuses-rudely", str(RefusesRudely.__doc__), frozenset({"math/erf/refusal"}),
-        lacks=frozenset({"erf"}),
-    ),
-    ComputesUndeclared(
-        "computes-undeclared", str(ComputesUndeclared.__doc__), frozenset({"math/erf/refusal"}),
-        lacks=frozenset({"erf"}),
-    ),
-    ReportsNothing("reports-nothing", str(ReportsNothing.__doc__), frozenset({"core/sqrt/launches"})),
-    RestlessFingerprint(
-        "restless-fingerprint", str(RestlessFingerprint.__doc__),
-        frozenset({"manifest/fingerprint/contract"}),
-    ),
-    NumbersDevices("numbers-devices", str(NumbersDevices.__doc__), frozenset({"manifest/probing/contract"})),
-)  # fmt: skip
+    _made(OverwritesInput, "overwrites-input", "core/neg/inputs", "core/neg/alias"),
+    _made(AliasesInput, "aliases-input", "core/reshape/alias"),
+    _made(AliasesOutputs, "aliases-outputs", "core/outputs-twice/contract"),
+    _made(ReusesOutput, "reuses-output", "core/mul/alias"),
+    _made(StaleSecondCall, "stale-second-call", "core/exp/repeat"),
+    _made(NotRepeatable, "not-repeatable", "core/sum/repeat"),
+    _made(OtherConstants, "other-constants", "core/exp/constants"),
+    _made(DependsOnCompany, "depends-on-company", "core/exp/company"),
+    _made(Contracts, "contracts", *_both("chain", "multiply-add")),
+    _made(FusesWrongIndex, "fuses-wrong-index", *_both("broadcast-column")),
+    _made(RoundsShared, "rounds-shared-value", *_both("shared-subexpression", "row-statistics")),
+    _made(LeaksBuffers, "leaks-buffers", "memory/freeing/contract"),
+    _made(LeaksTemporaries, "leaks-temporaries", "core/temporaries/contract"),
+    _made(KeepsSource, "keeps-source", "memory/source-reusable/contract"),
+    _made(CopiesHandle, "copies-handle", "memory/copying/contract"),
+    _made(QuietsNan, "quiets-nan", "memory/round-trip/contract"),
+    _made(ClaimsTooMuch, "claims-too-much", "math/erf/claims", "math/gelu/claims"),
+    _made(RefusesRudely, "refuses-rudely", "math/erf/refusal", lacks="erf"),
+    _made(ComputesUndeclared, "computes-undeclared", "math/erf/refusal", lacks="erf"),
+    _made(ReportsNothing, "reports-nothing", "core/sqrt/launches"),
+    _made(RestlessFingerprint, "restless-fingerprint", "manifest/fingerprint/contract"),
+    _made(NumbersDevices, "numbers-devices", "manifest/probing/contract"),
+)
 """Each with the checks that must catch it."""

@@ -1,4 +1,4 @@
-"""Table: every saboteur with its fault off and on, and whether the suite said exactly what it must."""
+"""Table: every saboteur with its fault off and on, and what the suite said."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 
 from realta_conformance.certification import Certificate, certify, with_needs
 from realta_conformance.device import open_backend
+
 from realta_saboteurs.fault import Fault
 from realta_saboteurs.healthy import Saboteur
 from realta_saboteurs.kernel_faults import KERNEL_FAULTS

@@ -1,6 +1,16 @@
 """Probes: checks of the contract that are no computations; each module holds those of one level."""
 
-from realta_conformance.probes import contexts, core, manifest, memory, random
+from realta_conformance.probes import contexts, core, manifest, manners, memory, random
 from realta_conformance.probes.probe import Finding, Probe, probes_of
 
-__all__ = ["Finding", "Probe", "contexts", "core", "manifest", "memory", "probes_of", "random"]
+__all__ = [
+    "Finding",
+    "Probe",
+    "contexts",
+    "core",
+    "manifest",
+    "manners",
+    "memory",
+    "probes_of",
+    "random",
+]

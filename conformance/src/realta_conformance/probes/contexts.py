@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-
 import realta
 from realta import F
 from realta.errors import RealizationError
 from realta.runtime import resolve_device
+
 from realta_conformance.device import Device
+from realta_conformance.formats import Array
 from realta_conformance.probes.probe import Finding, probe
 
 _VALUES: Final = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
-def _tensor(device: Device, array: np.ndarray = _VALUES) -> realta.Tensor:  # type: ignore[type-arg]
+def _tensor(device: Device, array: Array = _VALUES) -> realta.Tensor:
     return realta.Tensor(array, device=device.name)
 
 
@@ -154,7 +155,7 @@ def compiled_calls(device: Device) -> Iterator[Finding]:
     add_one = realta.compile(lambda t: t + 1.0)(x.type)
     first = add_one(x)
     second = add_one(_tensor(device, _VALUES + 1))
-    yield Finding("first", _wrong(first.numpy(), _VALUES + 1, "the first result, after a second call"))
+    yield Finding("first", _wrong(first.numpy(), _VALUES + 1, "the first result, later"))
     yield Finding("second", _wrong(second.numpy(), _VALUES + 2, "the second result"))
     same = realta.compile(lambda t: t)(x.type)(x)
     x_before = x.numpy(copy=True)
@@ -164,7 +165,7 @@ def compiled_calls(device: Device) -> Iterator[Finding]:
 
 @probe("contexts")
 def random_draws(device: Device) -> Iterator[Finding]:
-    """With the same seed, eager, lazy, region and compiled draws are equal bit for bit; calls differ.
+    """With the same seed, draws are equal bit for bit in every mode; calls differ.
 
     If this fails, check Philox, and that its state is an operand and not part of the graph.
     """

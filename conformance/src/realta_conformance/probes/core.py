@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from realta.graph import Builder
+from realta.graph import Builder, Graph
 from realta.ops import get_op
 from realta.types import TensorType, as_dtype
 
@@ -24,7 +24,7 @@ def _adds(device: Device) -> bool:
     return _FLOAT32 in device.capabilities.ops.get("add", frozenset())
 
 
-def _sum_of_two(size: int, chain: int = 1):  # type: ignore[no-untyped-def]
+def _sum_of_two(size: int, chain: int = 1) -> Graph:
     builder = Builder("probe")
     x = builder.input(TensorType(_FLOAT32, (size,)), "x")
     y = builder.input(TensorType(_FLOAT32, (size,)), "y")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from realta.backend import SPEC, Capabilities, DeviceInfo, Unavailable
@@ -22,7 +22,7 @@ MODES: Final = ("exact", "repeatable", "bounded")
 def name_and_spec(device: Device) -> Iterator[Finding]:
     """The backend has a plain name and states a spec version of our major.
 
-    If this fails, check `name` (lower-case letters, digits, hyphens) and `spec` of the backend class.
+    If this fails, check `name` (lower-case letters, digits, hyphens) and `spec` of the backend.
     """
     name, spec = device.backend.name, device.backend.spec
     good = re.fullmatch(r"[a-z][a-z0-9_-]*", name)
@@ -42,7 +42,7 @@ def probing(device: Device) -> Iterator[Finding]:
         yield Finding("devices", "an open device became unavailable")
         return
     infos = list(found)
-    whole = all(isinstance(i, DeviceInfo) and i.name for i in infos)
+    whole = all(type(i) is DeviceInfo and bool(i.name) for i in infos)
     yield Finding("devices", "" if whole else f"{infos!r} are not DeviceInfo with names")
     numbers = [i.index for i in infos]
     right = numbers == list(range(len(infos)))
@@ -59,7 +59,7 @@ def capabilities(device: Device) -> Iterator[Finding]:
     is in `storage`, and that the op is defined for it.
     """
     declared = device.capabilities
-    yield Finding("type", "" if isinstance(declared, Capabilities) else f"{type(declared)}")
+    yield Finding("type", "" if type(declared) is Capabilities else f"{type(declared)}")
     holds = declared.storage and all(isinstance(d, DType) for d in declared.storage)
     yield Finding(
         "storage", "" if holds else "storage is empty or holds something else than dtypes"
@@ -69,7 +69,9 @@ def capabilities(device: Device) -> Iterator[Finding]:
         yield Finding(name, "; ".join(_table_problems(device, table, primitive)[:3]))
 
 
-def _table_problems(device: Device, table, primitive: bool) -> list[str]:  # type: ignore[no-untyped-def]
+def _table_problems(
+    device: Device, table: Mapping[str, frozenset[DType]], primitive: bool
+) -> list[str]:
     problems = []
     for name, dtypes in table.items():
         op = find_op(name)
@@ -116,7 +118,7 @@ def fingerprint(device: Device) -> Iterator[Finding]:
     addresses or times.
     """
     text = device.session.fingerprint
-    yield Finding("text", "" if isinstance(text, str) and text else f"{text!r}")
+    yield Finding("text", "" if type(text) is str and bool(text) else f"{text!r}")
     if device.info.exclusive:
         yield Finding("stable", skipped="the device is exclusive")
         return

@@ -1,4 +1,4 @@
-"""Memory probes: buffers hold what is written to them, alone, and nothing of them is left behind."""
+"""Memory probes: buffers hold what is written to them, alone, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def _differs(got: Array, wanted: Array) -> str:
 def round_trip(device: Device) -> Iterator[Finding]:
     """Every byte that is written to a buffer is read back, for each storage dtype and shape.
 
-    If this fails, check element sizes (bool is one byte), 0-d and empty tensors, and that floats are
-    copied as bytes: a conversion on the way loses NaN payloads.
+    If this fails, check element sizes (bool is one byte), 0-d and empty tensors, and that floats
+    are copied as bytes: a conversion on the way loses NaN payloads.
     """
     for dtype in _stored(device):
         for shape in SHAPES:

@@ -1,7 +1,7 @@
 """Probe: one promise of the contract, tried out on a device.
 
-A probe is a generator of findings. Its docstring's first line says what is promised; the rest is shown
-with a failure, as what to look at.
+A probe is a generator of findings. Its docstring's first line says what is promised; the rest is
+shown with a failure, as what to look at.
 """
 
 from __future__ import annotations

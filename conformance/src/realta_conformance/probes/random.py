@@ -1,4 +1,4 @@
-"""Random probes: Philox's published test vectors, so that the oracle cannot be wrong with the device."""
+"""Random probes: published vectors of Philox, so that oracle and device cannot both be wrong."""
 
 from __future__ import annotations
 

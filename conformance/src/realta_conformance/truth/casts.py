@@ -1,4 +1,4 @@
-"""Cast truth: numbers into another dtype; floats round once, integers wrap, float to integer saturates."""
+"""Cast truth: floats round once, integers wrap, floats saturate on the way to integers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["bit_cast", "cast", "next_after"]
 
 
 def cast(x: Array, source: DType, target: DType) -> Array:
-    """Elements converted: floats come as float64 holding numbers of the target, others in its dtype."""
+    """Elements converted: floats as float64 holding numbers of the target, others in its dtype."""
     if target.kind == "bool":
         return np.asarray(x != 0)
     if source.is_float and target.is_float:
@@ -49,7 +49,7 @@ def _two_doubles(value: int) -> tuple[float, float]:
 def bit_cast(x: Array, source: DType, target: DType) -> Array:
     """The same bits as another dtype of equal width; ``x`` holds numbers of ``source``."""
     held = native(source, x)
-    return wide(np.ascontiguousarray(held).view(target.numpy))
+    return wide(np.ascontiguousarray(held).view(target.numpy)).reshape(x.shape)
 
 
 def next_after(x: Array, y: Array, dtype: DType) -> Array:

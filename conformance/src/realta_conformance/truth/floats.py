@@ -1,4 +1,4 @@
-"""Float truth: elementwise ops in float64, and with more digits where the result is float64 itself."""
+"""Float truth: elementwise ops in float64, in more digits where the result is float64."""
 
 from __future__ import annotations
 
@@ -138,8 +138,8 @@ _PRECISE: Final[Mapping[str, Callable[..., Any]]] = {
 def precise(name: str, operands: tuple[Array, ...], attrs: Mapping[str, Any]) -> Pair:
     """An elementwise op on float64 arrays to `DIGITS` digits, as two doubles.
 
-    Points where the float64 result is zero, infinite or NaN are taken from it: what happens there is
-    written in the standards of C and IEEE 754 and needs no digits.
+    Points where the float64 result is zero, infinite or NaN are taken from it: what happens there
+    is written in the standards of C and IEEE 754 and needs no digits.
     """
     with np.errstate(all="ignore"):
         high = np.array(FLOAT_OPS[name](*operands, **attrs))

@@ -1,4 +1,7 @@
-"""Philox truth: Philox4x32-10 on Python ints (Salmon et al., Parallel random numbers: as easy as 1, 2, 3)."""
+"""Philox truth: Philox4x32-10 on Python ints.
+
+Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
+"""
 
 from __future__ import annotations
 

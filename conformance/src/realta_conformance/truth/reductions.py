@@ -1,7 +1,7 @@
 """Reduction truth: sums without rounding, products, extremes, scans, contractions.
 
-A sum of float64 numbers is exact (`math.fsum`), and so is a dot product of them: each product is split
-into two doubles that add up to it. Sums of narrower floats are taken in float64.
+A sum of float64 numbers is exact (`math.fsum`), and so is a dot product of them: each product is
+split into two doubles that add up to it. Sums of narrower floats are taken in float64.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _exact_sum(row: Array) -> float:
 
 
 def total(x: Array, axes: Sequence[int], dtype: DType, multiply: bool = False) -> Array:
-    """Sum or product over axes: of floats as float64, of integers and bools wrapped to the dtype."""
+    """Sum or product over axes: of floats as float64, of others wrapped to the dtype."""
     rows = rows_of(x, axes)
     flat = rows.reshape((math.prod(rows.shape[:-1]), rows.shape[-1]))
     if x.dtype.kind == "f":
@@ -174,7 +174,7 @@ def dot(left: Array, right: Array, exact: bool) -> Array:
         return np.asarray((a[:, :, None, :] * b[:, None, :, :]).sum(axis=-1))
     if not exact or not (np.isfinite(left).all() and np.isfinite(right).all()):
         with np.errstate(all="ignore"):
-            return np.einsum("bmk,bnk->bmn", left, right, optimize=False)
+            return np.asarray(np.einsum("bmk,bnk->bmn", left, right, optimize=False))
     a, b = np.broadcast_arrays(left[:, :, None, :], right[:, None, :, :])
     product = a * b
     (ah, al), (bh, bl) = _split(a), _split(b)

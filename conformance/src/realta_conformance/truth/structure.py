@@ -26,7 +26,7 @@ def slice_index(
 
 
 def _slice(x: Array, *, start: Any, stop: Any, step: Any) -> Array:
-    return x[slice_index(start, stop, step)]
+    return np.asarray(x[slice_index(start, stop, step)])
 
 
 def _update_slice(x: Array, value: Array, *, start: Any, stop: Any, step: Any) -> Array:
@@ -97,8 +97,9 @@ def _order(column: Array, descending: bool) -> list[int]:
     def before(a: int, b: int) -> int:
         x, y = values[a], values[b]
         if x != x or y != y:
-            return (x != x) - (y != y)
-        return (x < y) - (x > y) if descending else (x > y) - (x < y)
+            return int(x != x) - int(y != y)
+        ahead = int(x > y) - int(x < y)
+        return -ahead if descending else ahead
 
     return sorted(range(len(values)), key=functools.cmp_to_key(before))
 
@@ -121,7 +122,7 @@ def _top_k(x: Array, *, k: int, axis: int, largest: bool = True) -> tuple[Array,
 
 
 def _one_hot(indices: Array, *, depth: int, dtype: Any) -> Array:
-    return (indices[..., None] == np.arange(depth)).astype(np.int64)
+    return np.asarray(indices[..., None] == np.arange(depth)).astype(np.int64)
 
 
 def _check_bounds(indices: Array, *, extent: int, axis: int) -> Array:
