@@ -145,8 +145,8 @@ def _bounds(range: Sequence[float], dtype: DType) -> tuple[float, float]:
         )
     low, high = (float(b) for b in bounds)
     with np.errstate(over="ignore"):
-        start, width = (float(np.asarray(v).astype(dtype.numpy)) for v in (low, high - low))
-    if not (math.isfinite(start) and math.isfinite(width)) or _below(high, dtype) < start:
+        scale = [float(np.asarray(v).astype(dtype.numpy)) for v in (low, high - low)]
+    if not all(map(math.isfinite, scale)) or _below(high, dtype) < low:
         raise ArgumentError(
             f"the range {bounds!r} cannot be drawn from in {dtype}",
             fix="choose a wider dtype, or a range that it can tell apart",

@@ -141,7 +141,8 @@ class TestRememberedPrograms:
         x, y = Tensor([0.1, 0.7]), Tensor([0.3, -2.5])
         calls = [
             lambda: x + y, lambda: x / y, lambda: F.atan2(x, y), lambda: F.exp(x),
-            lambda: F.sigmoid(y), lambda: x < y, lambda: F.is_nan(x), lambda: F.floor(y), lambda: x ** y, lambda: 2.5 * x,
+            lambda: F.sigmoid(y), lambda: x < y, lambda: F.is_nan(x), lambda: F.floor(y),
+            lambda: x**y, lambda: 2.5 * x,
         ]  # fmt: skip
         fast = [[call().numpy() for _ in range(3)] for call in calls]
         F.set_fast_path(False)

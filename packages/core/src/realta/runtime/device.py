@@ -109,7 +109,7 @@ class OpenDevice:
             type = tensor_type(as_dtype(array.dtype), array.shape, self.name)
         if self._wrap is not None and array.nbytes <= SMALL_BYTES:
             # A copy of its own costs less than a pooled block, and ops take it as it is.
-            handle = self._wrap(np.array(array, order="C"))
+            handle = self._wrap(np.array(array, type.dtype.numpy, order="C"))
             if handle is not None:
                 return Storage(self, handle, self._own(type))
         storage = self.empty(type)
