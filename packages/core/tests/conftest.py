@@ -148,15 +148,16 @@ class InPlace(Moody):
     def __init__(self) -> None:
         super().__init__()
         self.copies = 0
-        self.may_overwrite = False
+        self.donated: set[int] = set()
 
     def _call(self, node, *arrays):
         if node.op.name not in ("update_slice", "scatter") or node.op.name in self.failing:
             return super()._call(node, *arrays)
         target, *others = arrays
-        if not (self.may_overwrite and target.flags.writeable):
+        if id(target) not in self.donated or not target.flags.writeable:
             self.copies += 1
             target = target.copy()
+            self.donated.add(id(target))  # what a store made is the graph's own
         if node.op.name == "scatter":  # of one row, as an integer index makes it
             index, new = others
             target[int(index)] = new
@@ -188,7 +189,7 @@ class _InPlaceSession(OpByOpSession):
 
 class _InPlaceExecutable(OpByOpExecutable):
     def run(self, inputs, outputs, *, donated=frozenset(), dims=None):
-        self.backend.may_overwrite = bool(donated)
+        self.backend.donated = {id(inputs[n].value) for n in donated}
         super().run(inputs, outputs, donated=donated)
 
 

@@ -173,7 +173,8 @@ class CompiledFunction:
         for owner, _ in self.staged.stored:
             handle = tensors[owner] if isinstance(owner, int) else owner
             for number, tensor in enumerate(tensors):
-                if tensor is handle and number != owner:
+                own = isinstance(owner, int) and number == owner
+                if tensor is handle and not own:
                     raise ArgumentError(
                         f"argument {self._signature.labels[number]} of {self.name} is a tensor "
                         "that the function also has under another name and stores to",
