@@ -156,7 +156,7 @@ def runner(session):
     return Runner(session)
 
 
-@pytest.fixture(params=[None, 1, 100], ids=["one tile", "tiles of 1", "tiles of 100"])
+@pytest.fixture(params=[None, 24], ids=["one tile", "small tiles"])
 def tile(request, monkeypatch):
     """Elements of a tile: as they are, or so few that small tensors take many tiles and loops."""
     if request.param is not None:

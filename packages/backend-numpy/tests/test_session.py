@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 
 import pytest
 import realta_numpy
-from realta.backend import SPEC, Backend, Graph, Options, Session
+from realta.backend import SPEC, Backend, Graph, Options, Session, UnsupportedOp
 from realta.graph import Builder
 from realta.ops import OpKind, define, undefine
 from realta.types import DTYPES, FLOATS, float32, tensor_type
@@ -48,6 +48,20 @@ def test_too_many_axes_are_refused(session):
     assert "axes" in session.supports(node).reason
     small = builder.input(tensor_type(float32, (1,) * LIMITS.rank))
     assert session.supports(builder.exp(small)) is None
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (0,)], ids=str)
+@pytest.mark.parametrize("name", ["gelu", "softmax", "top_k"])
+def test_ops_it_does_not_declare_are_refused_by_name(name, shape, session):
+    if not shape and name != "gelu":
+        pytest.skip("it has an axis")
+    builder = Builder()
+    x = builder.input(tensor_type(float32, shape))
+    attrs = {"gelu": {"approximate": "none"}, "softmax": {"axis": 0}}.get(name, {"k": 0, "axis": 0})
+    found = getattr(builder, name)(x, **attrs)
+    graph = builder.finish(*(found if isinstance(found, tuple) else (found,)))
+    with pytest.raises(UnsupportedOp, match=name):
+        session.compile(graph, Options())
 
 
 @pytest.fixture

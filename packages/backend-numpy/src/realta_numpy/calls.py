@@ -19,6 +19,7 @@ from realta.graph import Node, Value, call_text
 from realta.ops import OpKind
 
 from realta_numpy.frame import Unframed
+from realta_numpy.instructions import instruction_of
 from realta_numpy.kernels import IN_PLACE, Kernel, kernel_of
 from realta_numpy.loops import TILE
 from realta_numpy.memory import typed
@@ -172,10 +173,11 @@ def _kernel(node: Node) -> Kernel:
     found = kernel_of(node)
     if found is not None:
         return found
-    if node.op.kind is not OpKind.ELEMENTWISE:
+    if node.op.kind is not OpKind.ELEMENTWISE or instruction_of(node) is None:
         raise UnsupportedOp(
             f"the numpy backend has no kernel for {node.op.name}",
             where=call_text(node.op, [v.type for v in node.operands]),
+            fix="compile it in normal form, where it is written in primitive ops",
         )
     if not node.type.size:
         return lambda inputs, outputs: None
