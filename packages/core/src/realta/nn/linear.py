@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from realta import functional as F
 from realta import random
+from realta.functional import linear
 from realta.nn.module import Module
 from realta.tensor import Tensor
 
@@ -40,4 +40,4 @@ class Linear(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The layer applied to a tensor of shape (..., in_dim)."""
-        return F.linear(x, self.weight, self.bias)
+        return linear(x, self.weight, self.bias)
