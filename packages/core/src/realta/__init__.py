@@ -18,7 +18,6 @@ from realta.functional import (
     eye,
     full,
     full_like,
-    functional,
     linspace,
     ones,
     ones_like,
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from realta import nn, random, testing, tree
     from realta.compilation import CompiledFunction, StagedGraph, compile, load_graph, stage
     from realta.explaining import explain
+    from realta.functional import functional
     from realta.interchange import asarray, from_dlpack, from_numpy
     from realta.random import seed, set_seed
     from realta.runtime import memory_stats, profile, set_num_threads, synchronize

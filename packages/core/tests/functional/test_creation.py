@@ -150,7 +150,7 @@ def test_triangles(modes, dtype, k):
 
 def test_top_level_functions_are_these():
     for name in ("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones",
-                 "ones_like", "zeros", "zeros_like", "functional"):  # fmt: skip
+                 "ones_like", "zeros", "zeros_like"):  # fmt: skip
         assert getattr(realta, name) is getattr(F, name)
 
 

@@ -33,6 +33,15 @@ class TestCalls:
             """Its doc."""
             return x * 2 + by
 
+        @realta.functional
+        def by_the_module(x):
+            return x * 2
+
+        import realta.functional as module
+
+        assert module is F is realta.functional
+        assert by_the_module(Tensor([1.0])).tolist() == [2.0]
+        assert realta.functional(on_sync="split")(plain)(Tensor([1.0])).tolist() == [2.0]
         assert plain(Tensor([1.0])).tolist() == [2.0]
         assert with_options(Tensor([1.0]), by=0.5).tolist() == [2.5]
         assert with_options.__name__ == "with_options"

@@ -1,8 +1,13 @@
-"""Functions of tensors: ``F.add``, ``F.softmax`` …; in every realization context the same."""
+"""Functions of tensors: ``F.add``, ``F.softmax`` …; in every realization context the same.
+
+Callable too: ``@realta.functional`` is ``@F.functional``.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, Final
 
 from realta.context import caller_location
@@ -198,3 +203,14 @@ def __getattr__(name: str) -> Callable[..., Any]:
             f"F has no {name!r}", where=str(caller_location()), fix=FUNCTION_HABITS[name]
         )
     raise AttributeError(f"module 'realta.functional' has no attribute {name!r}")
+
+
+class _CallableModule(ModuleType):
+    """Lets ``realta.functional`` be both this module and the decorator of regions."""
+
+    def __call__(self, fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+        """The same as ``F.functional``."""
+        return functional(**options) if fn is None else functional(fn, **options)
+
+
+sys.modules[__name__].__class__ = _CallableModule

@@ -33,7 +33,7 @@ class Linear(Module):
     def __init__(
         self, in_dim: int, out_dim: int, *, bias: bool = True, dtype: Any = None, device: Any = None
     ) -> None:
-        bound = 1.0 / sqrt(in_dim) if in_dim else 1.0
+        bound = 1.0 / sqrt(in_dim) if in_dim > 0 else 1.0
         limits = (-bound, bound)
         self.weight = random.uniform((out_dim, in_dim), limits, dtype=dtype, device=device)
         self.bias = random.uniform((out_dim,), limits, dtype=dtype, device=device) if bias else None
