@@ -173,10 +173,13 @@ def _chosen(device: Device, sample: bool) -> list[OpCase]:
 
 def run_contexts(device: Device, level: str, sample: bool = False) -> list[Outcome]:
     """Every outcome of the level."""
+    programs = resolve_device(device.name).programs
+    before = programs.stats().misses
     with _no_fallback():
         found = list(probe_outcomes(device, level))
         for portion in packs_of(_chosen(device, sample)):
             found += _run_portion(device, [c for c in portion if isinstance(c, OpCase)], MODES)
+    device.graphs += programs.stats().misses - before
     return found
 
 

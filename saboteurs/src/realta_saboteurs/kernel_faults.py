@@ -182,108 +182,192 @@ def _forward_slice(right: Any, node: Node, x: Array) -> Any:
     return np.flip(found, tuple(n for n, s in enumerate(steps) if s < 0))
 
 
+def _wrong(name: str, op: str, kernel: Any, tells: str, *fails: str) -> Fault:
+    """A fault in the kernel of one op; ``fails`` are all cases whose values must be wrong."""
+    keys = [key if key.count("/") == 2 else f"{key}/values" for key in fails]
+    return KernelFault(name, tells, frozenset(keys), ops=(op,), kernel=kernel)
+
+
 KERNEL_FAULTS: Final[tuple[Fault, ...]] = (
-    KernelFault(
-        "wrong-dtype-out", "sub of float32 leaves float64 in the output's buffer",
-        frozenset({"core/sub/values"}), ("sub",), _wrong_dtype,
+    _wrong(
+        "wrong-dtype-out",
+        "sub",
+        _wrong_dtype,
+        "sub of float32 leaves float64 in the output's buffer",
+        "core/sub",
     ),
-    KernelFault(
-        "max-drops-nan", "a reduction to the largest element passes over NaN",
-        frozenset({"core/max/values"}), ("max",), _drops_nan,
+    _wrong(
+        "max-drops-nan",
+        "max",
+        _drops_nan,
+        "a reduction to the largest element passes over NaN",
+        "core/max",
+        "core/nan-and-number",
     ),
-    KernelFault(
-        "maximum-orders-nan", "maximum is compare-and-select, so a NaN on the left is lost",
-        frozenset({"core/maximum/values"}), ("maximum",), _orders_nan,
+    _wrong(
+        "maximum-orders-nan",
+        "maximum",
+        _orders_nan,
+        "maximum is compare-and-select, so a NaN on the left is lost",
+        "core/maximum",
+        "core/nan-and-number",
     ),
-    KernelFault(
-        "block-edge", "mul forgets the element beyond the last whole block",
-        frozenset({"core/mul/values"}), ("mul",), _loses_block_edge,
+    _wrong(
+        "block-edge",
+        "mul",
+        _loses_block_edge,
+        "mul forgets the element beyond the last whole block",
+        "core/mul",
     ),
-    KernelFault(
-        "sum-loses-tail", "a sum of 17, 33 or 1025 elements leaves out the last",
-        frozenset({"core/sum/values"}), ("sum",), _loses_tail,
+    _wrong(
+        "sum-loses-tail",
+        "sum",
+        _loses_tail,
+        "a sum of 17, 33 or 1025 elements leaves out the last",
+        "core/sum",
     ),
-    KernelFault(
-        "wrong-axis", "cumsum counts its axis from the other end",
-        frozenset({"math/cumsum/values"}), ("cumsum",), _wrong_axis,
+    _wrong(
+        "wrong-axis",
+        "cumsum",
+        _wrong_axis,
+        "cumsum counts its axis from the other end",
+        "math/cumsum",
+        "math/running-sum-of-ones",
     ),
-    KernelFault(
-        "inverse-permutation", "permute applies the inverse of its axes",
-        frozenset({"core/permute/values"}), ("permute",), _inverse_permutation,
+    _wrong(
+        "inverse-permutation",
+        "permute",
+        _inverse_permutation,
+        "permute applies the inverse of its axes",
+        "core/permute",
     ),
-    KernelFault(
-        "half-accumulator", "a sum of half floats is accumulated in half floats",
-        frozenset({"core/sum/values"}), ("sum",), _half_accumulator,
+    _wrong(
+        "half-accumulator",
+        "sum",
+        _half_accumulator,
+        "a sum of half floats is accumulated in half floats",
+        "core/sum",
+        "core/sum-of-many-ones",
     ),
-    KernelFault(
-        "reciprocal-division", "integers are divided by multiplying with a float reciprocal",
-        frozenset({"math/floor_div/values"}), ("floor_div",), _by_reciprocal,
+    _wrong(
+        "reciprocal-division",
+        "floor_div",
+        _by_reciprocal,
+        "integers are divided by multiplying with a float reciprocal",
+        "math/floor_div",
+        "math/exact-quotients",
     ),
-    KernelFault(
-        "truncating-modulo", "the remainder of integers has the sign of the dividend, as in C",
-        frozenset({"math/mod/values"}), ("mod",), _truncates,
+    _wrong(
+        "truncating-modulo",
+        "mod",
+        _truncates,
+        "the remainder of integers has the sign of the dividend, as in C",
+        "math/mod",
+        "math/negative-dividend",
     ),
-    KernelFault(
-        "flushes-subnormals", "products below the normal numbers become zero, undeclared",
-        frozenset({"core/mul/values"}), ("mul",), _flushes,
+    _wrong(
+        "flushes-subnormals",
+        "mul",
+        _flushes,
+        "products below the normal numbers become zero, undeclared",
+        "core/mul",
+        "core/subnormals",
     ),
-    KernelFault(
-        "loses-sign-of-zero", "neg is 0 - x, so the negative of 0 is 0",
-        frozenset({"core/neg/values"}), ("neg",), _negates_by_subtraction,
+    _wrong(
+        "loses-sign-of-zero",
+        "neg",
+        _negates_by_subtraction,
+        "neg is 0 - x, so the negative of 0 is 0",
+        "core/neg",
     ),
-    KernelFault(
-        "rounds-half-away", "round takes halfway cases away from zero",
-        frozenset({"math/round/values"}), ("round",), _rounds_away,
+    _wrong(
+        "rounds-half-away",
+        "round",
+        _rounds_away,
+        "round takes halfway cases away from zero",
+        "math/round",
     ),
-    KernelFault(
-        "cast-wraps", "a float beyond the integers wraps instead of saturating",
-        frozenset({"core/cast/values"}), ("cast",), _wraps_on_cast,
+    _wrong(
+        "cast-wraps",
+        "cast",
+        _wraps_on_cast,
+        "a float beyond the integers wraps instead of saturating",
+        "core/cast",
+        "core/cast-saturates",
+        "core/cast-saturates-narrow",
     ),
-    KernelFault(
-        "coarse-exp", "exp of float32 is off by 8 ulp",
-        frozenset({"core/exp/values"}), ("exp",), _coarse_exp,
+    _wrong("coarse-exp", "exp", _coarse_exp, "exp of float32 is off by 8 ulp", "core/exp"),
+    _wrong(
+        "unstable-sort",
+        "argsort",
+        _unstable,
+        "equal elements change their order",
+        "math/argsort",
+        "math/top_k",
     ),
-    KernelFault(
-        "unstable-sort", "equal elements change their order",
-        frozenset({"math/argsort/values", "math/top_k/values"}), ("argsort",), _unstable,
+    _wrong(
+        "philox-lanes",
+        "philox_bits",
+        _lanes_reversed,
+        "the four lanes of a Philox block come in reverse",
+        "random/philox_bits",
+        "random/published-vectors/contract",
+        "random/random_uniform",
+        "random/random_normal",
+        "random/random_integers",
     ),
-    KernelFault(
-        "philox-lanes", "the four lanes of a Philox block come in reverse",
-        frozenset({
-            "random/philox_bits/values", "random/published-vectors/contract",
-            "random/random_uniform/values", "random/random_normal/values",
-            "random/random_integers/values",
-        }),
-        ("philox_bits",), _lanes_reversed,
+    _wrong(
+        "negative-index",
+        "gather",
+        _clamps_negative,
+        "a negative index is clamped to 0 instead of counting from the end",
+        "indexing/gather",
     ),
-    KernelFault(
-        "negative-index", "a negative index is clamped to 0 instead of counting from the end",
-        frozenset({"indexing/gather/values"}), ("gather",), _clamps_negative,
+    _wrong(
+        "first-update-wins",
+        "scatter",
+        _first_update_wins,
+        "of several updates of one element the first stays",
+        "indexing/scatter",
+        "indexing/equal-targets",
     ),
-    KernelFault(
-        "first-update-wins", "of several updates of one element the first stays",
-        frozenset({"indexing/scatter/values"}), ("scatter",), _first_update_wins,
+    _wrong(
+        "argmax-ignores-nan",
+        "argmax",
+        _ignores_nan,
+        "argmax passes over NaN",
+        "math/argmax",
+        "math/first-nan",
+        "math/first-nan-in-blocks",
     ),
-    KernelFault(
-        "argmax-ignores-nan", "argmax passes over NaN",
-        frozenset({"math/argmax/values"}), ("argmax",), _ignores_nan,
+    _wrong(
+        "broadcast-index-map",
+        "broadcast",
+        _wrong_index_map,
+        "broadcast repeats the flat elements and ignores its index map",
+        "core/broadcast",
     ),
-    KernelFault(
-        "broadcast-index-map", "broadcast repeats the flat elements and ignores its index map",
-        frozenset({"core/broadcast/values"}), ("broadcast",), _wrong_index_map,
+    _wrong(
+        "half-contraction",
+        "dot_general",
+        _half_contraction,
+        "products of float16 are added up in float16",
+        "linalg/dot_general",
+        "linalg/matmul",
     ),
-    KernelFault(
-        "half-contraction", "products of float16 are added up in float16",
-        frozenset({"linalg/dot_general/values", "linalg/matmul/values"}),
-        ("dot_general",), _half_contraction,
+    _wrong(
+        "raises-on-nothing",
+        "concat",
+        _raises_on_nothing,
+        "concat raises for an operand without elements",
+        "core/concat/run",
     ),
-    KernelFault(
-        "raises-on-nothing", "concat raises for an operand without elements",
-        frozenset({"core/concat/run"}), ("concat",), _raises_on_nothing,
+    _wrong(
+        "backward-slice",
+        "slice",
+        _forward_slice,
+        "a slice with a negative step runs forwards",
+        "core/slice",
     ),
-    KernelFault(
-        "backward-slice", "a slice with a negative step runs forwards",
-        frozenset({"core/slice/values"}), ("slice",), _forward_slice,
-    ),
-)  # fmt: skip
+)
 """Each with the checks that must catch it."""

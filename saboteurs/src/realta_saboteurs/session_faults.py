@@ -277,6 +277,11 @@ def _made(kind: type[Fault], name: str, *fails: str, lacks: str = "") -> Fault:
     return kind(name, tells, frozenset(fails), lacks=frozenset(filter(None, [lacks])))
 
 
+def _all(check: str, *cases: str) -> list[str]:
+    """One check of several ops or graphs of level core."""
+    return [f"core/{case}/{check}" for case in cases]
+
+
 def _both(*graphs: str) -> list[str]:
     """The checks on whole graphs: their values, and the comparison with their ops one by one."""
     return [f"fusion/{graph}/{check}" for graph in graphs for check in ("values", "fused")]
@@ -286,9 +291,13 @@ SESSION_FAULTS: Final[tuple[Fault, ...]] = (
     _made(OverwritesInput, "overwrites-input", "core/neg/inputs", "core/neg/alias"),
     _made(AliasesInput, "aliases-input", "core/reshape/alias"),
     _made(AliasesOutputs, "aliases-outputs", "core/outputs-twice/contract"),
-    _made(ReusesOutput, "reuses-output", "core/mul/alias"),
+    _made(ReusesOutput, "reuses-output", *_all("alias", "mul", "subnormals", "truth-plus-truth")),
     _made(StaleSecondCall, "stale-second-call", "core/exp/repeat"),
-    _made(NotRepeatable, "not-repeatable", "core/sum/repeat"),
+    _made(
+        NotRepeatable,
+        "not-repeatable",
+        *_all("repeat", "sum", "sum-of-tenths", "nothing-to-reduce"),
+    ),
     _made(OtherConstants, "other-constants", "core/exp/constants"),
     _made(DependsOnCompany, "depends-on-company", "core/exp/company"),
     _made(Contracts, "contracts", *_both("chain", "multiply-add")),
