@@ -199,8 +199,8 @@ def test_reports_name_members_bytes_and_source(runner):
         "                size = j0 - i0\n"
         "            a0 = v0[i0:j0]\n"
         "            b0 = w0[i0:j0]\n"
-        "            mul_(a0, a0, out=b0)\n"
-        "            exp_(b0, out=b0)\n"
+        "            mul_(a0, a0, b0)\n"
+        "            exp_(b0, b0)\n"
         "    share_tiles(tiles, 8, True)\n"
     )
 

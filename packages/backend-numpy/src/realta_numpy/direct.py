@@ -34,8 +34,31 @@ def direct_call(graph: Graph, calls: Sequence[Call], run: Callable[..., None]) -
     nbytes = sum(v.type.nbytes for v in graph.outputs) if graph.outputs else _MOST_BYTES + 1
     if nbytes > _MOST_BYTES:
         return None
-    general = _general(graph, run)
+    general = _kernel_call(graph, calls) or _general(graph, run)
     return _ufunc_call(graph, calls, general) or general
+
+
+def _kernel_call(graph: Graph, calls: Sequence[Call]) -> Direct | None:
+    """One kernel from the graph's inputs to its one output."""
+    if STATE is None or len(calls) != 1 or not isinstance(calls[0], FusedCall):
+        return None
+    group, kernel = calls[0].program.group, calls[0].kernel
+    if group.inputs != graph.inputs or group.outputs != graph.outputs or len(graph.outputs) != 1:
+        return None
+    out = graph.outputs[0].type
+    shape, dtype, empty = out.static_shape, out.dtype.numpy, np.empty
+    begin, end, quiet = STATE.set, STATE.reset, QUIET_STATE
+
+    def call(*handles: Any) -> Any:
+        result = empty(shape, dtype)
+        token = begin(quiet)
+        try:
+            kernel(*handles, result)
+        finally:
+            end(token)
+        return result
+
+    return call
 
 
 def _general(graph: Graph, run: Callable[..., None]) -> Direct:

@@ -84,8 +84,8 @@ def select(condition: Array, x: Array, y: Array, out: Array) -> None:
         return
     integer = np.dtype(f"i{out.itemsize}")
     mask = borrowed(0, out.shape, integer)
-    np.copyto(mask, condition)
-    np.negative(mask, out=mask)
+    # One byte of -1 widens to a mask of all ones.
+    np.copyto(mask, np.negative(condition.view(np.int8)))
     bits, other = out.view(integer), y.view(integer)
     np.bitwise_xor(x.view(integer), other, out=bits)
     np.bitwise_and(bits, mask, out=bits)

@@ -1,4 +1,4 @@
-"""Source: a program as Python text, NumPy calls with ``out=`` on tiles."""
+"""Source: a program as Python text, NumPy calls that write into tiles."""
 
 from __future__ import annotations
 
@@ -219,6 +219,8 @@ class _Writer:
         assert step.instruction is not None  # noqa: S101
         function = f"{step.instruction.name}_"
         self.names[function] = step.instruction.function
+        if step.instruction.reuses and step.instruction.function not in _KEYWORD_OUT:
+            return f"{function}({', '.join([*reads, out])})"
         return f"{function}({', '.join(reads)}, out={out})"
 
     def _blocks(self) -> tuple[int, int, int]:
@@ -263,6 +265,8 @@ def _shower(
     return show
 
 
+_KEYWORD_OUT: Final = (np.maximum, np.minimum)
+"""They deprecate a result by position, which for the others saves a tenth of a small call."""
 _INLINE_NANOSECONDS: Final = 150_000
 """Work below this is done before a second thread has woken up."""
 _SLOW: Final[Mapping[str, float]] = {
