@@ -177,11 +177,10 @@ def one_device(name: str, *values: Any) -> list[Tensor]:
 
 
 def _gather_devices(tensors: Sequence[Tensor], name: str) -> list[Tensor]:
-    first = tensors[0]._type.device
-    if all(t._type.device == first for t in tensors):
+    devices = [t._type.device for t in tensors]
+    if all(device == devices[0] for device in devices):
         return list(tensors)
-    leading = next((t for t in tensors if t._type.shape or not is_host(t._type.device)), tensors[0])
-    home = leading._type.device
+    home = next((device for device in devices if not is_host(device)), devices[0])
     moved = []
     for tensor in tensors:
         device = tensor._type.device
