@@ -28,14 +28,14 @@ def _cast(x: Any, dtype: Any) -> Any:  # floats beyond the integers saturate, Na
 
 
 QUIET = np.errstate(all="ignore")
-SAME = "abs add equal exp greater greater_equal less less_equal logical_not not_equal sqrt"
+SAME = "abs add equal exp greater greater_equal less less_equal logical_not not_equal reshape sqrt"
 TOP, LOW = partial(_pick, np.maximum, False), partial(_pick, np.minimum, True)
 OPS: dict[str, Any] = {name: getattr(np, name) for name in SAME.split()}
 OPS |= {"div": np.divide, "mul": np.multiply, "neg": np.negative, "sub": np.subtract}
 OPS |= {"maximum": TOP, "max": partial(_fold, TOP), "minimum": LOW, "min": partial(_fold, LOW)}
-OPS |= {"slice": _slice, "cast": _cast, "reshape": np.reshape, "broadcast": np.broadcast_to}
-OPS |= {"select": np.where, "permute": np.transpose, "sum": lambda x, axes: x.sum(axes, x.dtype)}
-OPS |= {"concat": lambda *xs, axis: np.concatenate(xs, axis)}
+OPS |= {"slice": _slice, "cast": _cast, "broadcast": np.broadcast_to, "permute": np.transpose}
+OPS |= {"select": np.where, "concat": lambda *xs, axis: np.concatenate(xs, axis)}
+OPS |= {"sum": lambda x, axes: x.sum(axes, "f8" if x.dtype == "f4" else "i8").astype(x.dtype)}
 
 
 class _Minimal(OpByOpBackend):
