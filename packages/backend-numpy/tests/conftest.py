@@ -10,8 +10,9 @@ from realta.backend import Options
 from realta.graph import Builder, Graph, Node, Region
 from realta.ops import OpDef, Sample
 from realta.passes import normalize
+from realta.runtime import num_threads, set_num_threads
 from realta.types import DType, tensor_type
-from realta_numpy import loops, program, threads
+from realta_numpy import loops, program
 from realta_numpy.session import NumpySession
 
 SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5, 1e-40, 300.0, -300.5, 1e30, 7.0)
@@ -120,14 +121,14 @@ class Runner:
         graph = normalize(graph, keeps=self.keeps)
         apart = in_region(graph, Region("apart", fuse="never"))
         expected = self.run(apart, arrays)
-        count = threads.workers().count
+        count = num_threads()
         executable = self.compile(graph)
         for number in threads_used:
-            threads.set_num_threads(number)
+            set_num_threads(number)
             try:
                 found = self.run(graph, arrays, executable)
             finally:
-                threads.set_num_threads(count)
+                set_num_threads(count)
             for one, other in zip(found, expected, strict=True):
                 assert same_bits(one, other), f"{graph}\nfused with {number} threads differs"
         return expected, executable

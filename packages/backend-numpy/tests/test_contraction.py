@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import threadpoolctl
 from realta.graph import Builder
+from realta.runtime import num_threads, set_num_threads
 from realta.types import bfloat16, float16, float32, float64, int32, tensor_type
-from realta_numpy import threads
 from realta_numpy.blas import OneThread, one_thread
 from realta_numpy.contraction import matrix_product, tiles
 
@@ -43,13 +43,13 @@ def test_layout_threads_and_batch_change_no_bit(m, k, n, dtype, equal_bits):
     ):  # fmt: skip
         assert equal_bits(_product(left, right), expected)
     assert equal_bits(_product(x[:1], y[:1]), expected[:1])
-    before = threads.workers().count
+    before = num_threads()
     for count in (1, 2, 5):
-        threads.set_num_threads(count)
+        set_num_threads(count)
         try:
             assert equal_bits(_product(x, y), expected), f"{count} threads"
         finally:
-            threads.set_num_threads(before)
+            set_num_threads(before)
     for blas in (1, 2, 4):
         with threadpoolctl.threadpool_limits(blas, user_api="blas"):
             assert equal_bits(_product(x, y), expected), f"BLAS set to {blas} threads"

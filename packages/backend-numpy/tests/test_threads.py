@@ -1,4 +1,4 @@
-"""The worker pool: every share once, errors after all have ended, forks, nesting, settings."""
+"""The worker pool: every share once, errors after all have ended, forks, nesting, its size."""
 
 import os
 import sys
@@ -6,9 +6,9 @@ import threading
 import time
 
 import pytest
-from realta.errors import ArgumentError
+from realta.runtime import num_threads, set_num_threads
 from realta_numpy import threads
-from realta_numpy.threads import Workers, default_threads, set_num_threads
+from realta_numpy.threads import Workers
 
 
 @pytest.fixture
@@ -87,43 +87,25 @@ def test_a_closed_pool_starts_new_threads():
     pool.close()
 
 
-def test_the_number_of_threads_comes_from_the_environment(monkeypatch):
-    monkeypatch.setenv("REALTA_NUM_THREADS", "5")
-    assert default_threads() == 5
-    for wrong in ("0", "-1", "two", "1.5"):
-        monkeypatch.setenv("REALTA_NUM_THREADS", wrong)
-        with pytest.raises(ArgumentError, match="REALTA_NUM_THREADS"):
-            default_threads()
-    monkeypatch.delenv("REALTA_NUM_THREADS")
-    assert 1 <= default_threads() <= (os.cpu_count() or 1)
-
-
-def test_a_control_group_limits_the_number_of_threads(tmp_path, monkeypatch):
-    for text, expected in (("max 100000", None), ("150000 100000", 2), ("50000 100000", 1)):
-        (tmp_path / "cpu.max").write_text(text)
-        assert threads._cgroup_processors(tmp_path) == expected
-    assert threads._cgroup_processors(tmp_path / "nothing") is None
-    monkeypatch.delenv("REALTA_NUM_THREADS", raising=False)
-    monkeypatch.setattr(threads, "_cgroup_processors", lambda: 1)
-    assert default_threads() == 1
-
-
-def test_set_num_threads_replaces_the_pool():
-    before = threads.workers().count
+def test_the_pool_follows_the_number_that_core_sets():
+    before = num_threads()
+    old = threads.workers()
     try:
         set_num_threads(4)
         assert threads.workers().count == 4
+        assert threads.workers() is not old
+        seen = []
+        threads.workers().run(seen.append, 9)
+        assert sorted(seen) == list(range(9))
     finally:
         set_num_threads(before)
-    for wrong in (0, -1, 1.5, True, "2"):
-        with pytest.raises(ArgumentError):
-            set_num_threads(wrong)
+    assert threads.workers().count == before
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_has_its_own_threads():
-    before = threads.workers().count
+    before = num_threads()
     set_num_threads(2)
     try:
         threads.workers().run(lambda number: None, 2)

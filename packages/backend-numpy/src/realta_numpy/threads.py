@@ -10,17 +10,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final
 
 import numpy as np
-from realta.errors import ArgumentError
+from realta.runtime import num_threads, on_thread_count
 
-__all__ = ["Workers", "default_threads", "set_num_threads", "workers"]
+__all__ = ["Workers", "workers"]
 
 Task = Callable[[int], None]
 """Called with the number of a share of the work, from 0 to one less than the number of shares."""
-_VARIABLE: Final = "REALTA_NUM_THREADS"
 
 
 class _Worker:
@@ -130,65 +127,31 @@ def _join(worker: _Worker, error: BaseException | None) -> BaseException | None:
             return error or worker.error
 
 
-def default_threads() -> int:
-    """How many threads to use: ``REALTA_NUM_THREADS``, else the processors this process may use.
-
-    Raises:
-        ArgumentError: the variable is not a whole number from 1 on.
-    """
-    given = os.environ.get(_VARIABLE, "").strip()
-    if given:
-        if not given.isdigit() or int(given) < 1:
-            raise ArgumentError(
-                f"{_VARIABLE}={given!r} is not a number of threads", fix="set it to 1 or more"
-            )
-        return int(given)
-    if hasattr(os, "sched_getaffinity"):
-        available = len(os.sched_getaffinity(0))
-    else:
-        available = os.cpu_count() or 1
-    quota = _cgroup_processors()
-    return max(1, available if quota is None else min(available, quota))
-
-
-def _cgroup_processors(root: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """Processors that the control group allows, rounded up; None without a quota."""
-    try:
-        quota, period = (root / "cpu.max").read_text().split()
-    except (OSError, ValueError):
-        return None
-    if quota == "max" or not int(period):
-        return None
-    return max(1, -(-int(quota) // int(period)))
-
-
 _workers: list[Workers] = []
 _making = threading.Lock()
+_heard: list[bool] = []
+"""Whether core tells this module when the number of threads is set."""
 
 
 def workers() -> Workers:
-    """The pool of this process."""
+    """The pool of this process, of as many threads as `realta.set_num_threads` says."""
     if _workers:
         return _workers[0]
     with _making:
+        if not _heard:
+            on_thread_count(_resize)
+            _heard.append(True)
         if not _workers:
-            _workers.append(Workers(default_threads()))
+            _workers.append(Workers(num_threads()))
     return _workers[0]
 
 
-def set_num_threads(count: int) -> None:
-    """Sets how many threads kernels use; results do not depend on it.
-
-    Raises:
-        ArgumentError: the number is not a whole number from 1 on.
-    """
-    if type(count) is not int or count < 1:
-        raise ArgumentError(f"{count!r} is not a number of threads", fix="give 1 or more")
+def _resize(count: int) -> None:
     with _making:
-        old: Any = _workers[0] if _workers else None
+        old = _workers[:]
         _workers[:] = [Workers(count)]
-    if old is not None:
-        old.close()
+    for pool in old:
+        pool.close()
 
 
 def _after_fork_in_child() -> None:
