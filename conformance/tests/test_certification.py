@@ -112,6 +112,13 @@ def test_required_lists_follow_what_a_device_computes_in():
     assert float64 not in asked
 
 
+def test_graphs_that_need_other_dtypes_are_not_asked_for(reference):
+    narrow = required("core", open_backend(Partial("add")))
+    assert ("cast-saturates", float32) in narrow
+    assert ("cast-saturates-narrow", float32) not in narrow  # it casts to uint8
+    assert ("cast-saturates-narrow", float32) in required("core", reference)
+
+
 def test_judging_counts_what_passed_and_nothing_else(reference):
     level = by_name("linalg")
     wanted = required("linalg", reference)

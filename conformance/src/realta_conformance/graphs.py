@@ -17,7 +17,7 @@ from realta.types import DTYPES, DType, as_dtype
 
 from realta_conformance.case import GraphCase, graph_case
 
-__all__ = ["Pattern", "graph_cases", "patterns"]
+__all__ = ["Pattern", "dtypes_of", "graph_cases", "patterns"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +96,13 @@ def graph_cases(
         for dtype in pattern.dtypes:
             if dtype in storage:
                 yield _case(pattern, dtype, rounds)
+
+
+def dtypes_of(pattern: Pattern, dtype: DType) -> frozenset[DType]:
+    """Every dtype that a pattern needs where ``$T`` is this one."""
+    source = _case(pattern, dtype, True).source
+    values = [*source.inputs, *(v for node in source.nodes for v in node.outputs)]
+    return frozenset(v.type.dtype for v in values)
 
 
 @cache

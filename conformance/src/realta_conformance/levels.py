@@ -10,7 +10,7 @@ from realta.ops import OpDef, all_ops
 from realta.types import FLOATS, DType, as_dtype
 
 from realta_conformance.device import HOST_OPS, Device
-from realta_conformance.graphs import patterns
+from realta_conformance.graphs import dtypes_of, patterns
 
 __all__ = ["LEVELS", "WRITTEN_BY_CORE", "Level", "by_name", "required", "required_dtypes"]
 
@@ -109,5 +109,7 @@ def required(level: str, device: Device) -> list[tuple[str, DType]]:
         pairs += [(op.name, d) for d in dtypes or sorted(stored, key=lambda d: d.name)]
     for pattern in patterns():
         if pattern.level == level:
-            pairs += [(pattern.id, d) for d in pattern.dtypes if d in wanted]
+            stored = device.capabilities.storage
+            asked = [d for d in pattern.dtypes if d in wanted]
+            pairs += [(pattern.id, d) for d in asked if dtypes_of(pattern, d) <= stored]
     return pairs
