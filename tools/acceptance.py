@@ -12,9 +12,9 @@ An acceptance file is a list of items, each shown by exactly one of three things
     # command = "nox -s build"                            # exits 0
     # result = "first-light.json#W1"                      # a row with verdict PASS
 
-A pytest id may name a file, a class, a test or one case of it; everything it names must pass, and
-something must. Results are rows of benchmarks/results/. Exits 1 if an item is not shown, 2 if a
-file is not well formed.
+A pytest id may name a folder, a file, a class, a test or one case of it; everything it names must
+pass, and something must. Results are rows of benchmarks/results/. Exits 1 if an item is not shown,
+2 if a file is not well formed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Item:
     result: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)  # pytest keeps its plugins in sets
 class Outcomes:
     """A pytest plugin that runs what the items name and remembers how each test ended."""
 
@@ -79,14 +79,14 @@ class Outcomes:
 
 
 def names(want: str, test: str) -> bool:
-    """Says whether a pytest id names a test: itself, its file, its class, or all its cases.
+    """Says whether a pytest id names a test: itself, its folder, file or class, or all its cases.
 
     >>> names("tests/test_a.py::test_b", "tests/test_a.py::test_b[1]")
     True
     >>> names("tests/test_a.py::test_b", "tests/test_a.py::test_bc")
     False
     """
-    return test == want or test.startswith((f"{want}::", f"{want}["))
+    return test == want or test.startswith((f"{want}::", f"{want}[", f"{want}/"))
 
 
 def item_from(entry: dict[str, Any], place: str) -> Item:
