@@ -96,11 +96,13 @@ def _logistic(x: Array) -> Array:
 
 def _lower_sigmoid(emit: Emitter, x: Any) -> Any:
     # The exponential of a number that is not positive cannot overflow, and the quotient of small
-    # numbers keeps its digits where 1/(1 + exp(-x)) has already become 0.
-    one = emit.const(1.0, like=x)
+    # numbers keeps its digits where 1/(1 + exp(-x)) has already become 0. The exponential is at
+    # most 1, so the larger of it and "x is not negative" is what the two halves differ in; that
+    # costs a fraction of a select on most devices.
     small = emit.exp(emit.neg(emit.abs(x)))
     upper = emit.greater_equal(x, emit.const(0.0, like=x))
-    return emit.div(emit.select(upper, one, small), emit.add(one, small))
+    above = emit.maximum(small, emit.cast(upper, dtype=emit.type_of(x).dtype))
+    return emit.div(above, emit.add(emit.const(1.0, like=x), small))
 
 
 def _lower_silu(emit: Emitter, x: Any) -> Any:
