@@ -133,6 +133,22 @@ def test_it_fuses_with_its_neighbours_in_one_kernel(mish):
         assert_same_bits(pending, found)
 
 
+def test_an_op_of_bools_takes_bools():
+    define(
+        "implies",
+        operands=("x", "y"),
+        rule=lambda x, y: x,
+        reference=lambda x, y: ~x | y,
+        lowering=lambda emit, x, y: emit.bitwise_or(emit.logical_not(x), y),
+        doc="Whether y holds where x does.",
+        dtypes=frozenset({realta.bool_}),
+    )
+    try:
+        assert F.implies(Tensor([True, False]), False).tolist() == [False, True]
+    finally:
+        undefine("implies")
+
+
 def test_an_op_with_an_attribute_takes_it_by_name():
     from realta.ops import Attr
 

@@ -82,6 +82,24 @@ class TestRememberedPrograms:
         assert call(Tensor(1.0), True).item() == 2.0
         assert call(Tensor(1.0), 1).item() == 2.0
 
+    def test_a_body_that_looks_at_an_operand_is_traced_every_time(self, traces):
+        def shifted(x, by):
+            return apply("add", x, scalar_like(by * 2, x.dtype, x._type.device))
+
+        call = arithmetic(traces.counted(shifted))
+        assert [call(Tensor(1.0), by).item() for by in (0.25, 0.75)] == [1.5, 2.5]
+        assert traces.count == 2
+
+    def test_numpys_floats_are_operands_too(self):
+        for value in (0.1, 0.7):
+            number = np.float64(value)
+            assert F.full((1,), number).item() == np.float32(value)
+            assert F.full_like(Tensor([1.0]), number).item() == np.float32(value)
+            assert (Tensor([1.0]) * number).item() == np.float32(value)
+            assert F.where(Tensor([True]), number, 1.0).item() == np.float32(value)
+            assert F.clip(Tensor([0.0]), number).item() == np.float32(value)
+            assert F.pad(Tensor([1.0]), (0, 1), value=number)[1].item() == np.float32(value)
+
     def test_one_tensor_twice_is_another_call_than_two(self):
         call = operation(lambda x, y: apply("sub", x, y))
         x, y = Tensor([3.0]), Tensor([1.0])

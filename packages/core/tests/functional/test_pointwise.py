@@ -301,6 +301,42 @@ def test_broadcasting(modes, x, y, shape):
     np.testing.assert_array_equal(result, a + b)
 
 
+@pytest.mark.parametrize("dtype", [*FLOAT_DTYPES, *INT_DTYPES])
+def test_clip(modes, dtype):
+    numpy = BY_NAME[dtype].numpy
+    x = np.array([0, 1, 5, 9, 100]).astype(numpy)
+    low, high = np.array(2).astype(numpy), np.array([3, 3, 7, 7, 7]).astype(numpy)
+    found = modes(
+        lambda t, a, b: (
+            F.clip(t, 2, 7), F.clip(t, 2), F.clip(t, max=7), F.clip(t), F.clip(t, a, b),
+            F.clip(t, min=a), t.clip(2, b), F.clip(t, 7, 2),
+        ),
+        x, low, high,
+    )  # fmt: skip
+    y = wide(x)
+    expected = [
+        np.clip(y, 2, 7), np.maximum(y, 2), np.minimum(y, 7), y, np.clip(y, 2, wide(high)),
+        np.maximum(y, 2), np.clip(y, 2, wide(high)), np.full(5, 2.0),
+    ]  # fmt: skip
+    for result, wanted in zip(found, expected, strict=True):
+        assert result.dtype == numpy
+        np.testing.assert_array_equal(wide(result), wanted)
+
+
+def test_clip_with_bounds_of_another_kind(modes):
+    x = np.array([1, 200], np.uint8)
+    # No element passes these, so they are no bounds; one that all pass has no result.
+    assert modes(lambda t: F.clip(t, -1, 300), x).tolist() == [1, 200]
+    for bounds in ((300, None), (None, -1)):
+        with pytest.raises(OverflowError):
+            F.clip(Tensor(x), *bounds)
+    widened = modes(lambda t: F.clip(t, 2.5, None), x)
+    assert widened.dtype == np.float32
+    assert widened.tolist() == [2.5, 200.0]
+    assert np.isnan(modes(lambda t: F.clip(t, 0.0, 1.0), np.array([np.nan], np.float32)))
+    assert np.isnan(modes(lambda t: F.clip(t, float("nan")), np.array([1.0], np.float32)))
+
+
 def test_nan_and_signed_zeros():
     nan = float("nan")
     assert F.sign(Tensor([nan, -0.0, 0.0, -3.0])).numpy().tolist()[1:] == [0.0, 0.0, -1.0]

@@ -86,6 +86,9 @@ def test_dtype_is_what_is_accumulated_in():
     assert F.mean(Tensor([2**31 - 1] * 2, dtype="int32")).item() == 2147483648.0
     assert F.mean(Tensor([2**31 - 1] * 2, dtype="int32"), dtype="float64").item() == 2147483647.0
     assert F.mean(Tensor([0, 100, 200, 123], dtype="uint8")).item() == 105.75
+    assert F.mean(Tensor([2**24 + 1, -(2**24)])).item() == 0.5
+    assert F.var(Tensor([2**24 + 1, 2**24])).item() == F.std(Tensor([2**24 + 1, 2**24])).item() ** 2
+    assert F.var(Tensor([2**24 + 1, 2**24])).item() == 0.25
     assert F.std(Tensor([0, 100, 200, 123], dtype="uint8")).item() == pytest.approx(
         71.4086, abs=1e-4
     )

@@ -73,7 +73,7 @@ def _checked_number(name: str, value: Any) -> None:
 
 
 def _python(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    return value if is_weak(value) else value.item()
 
 
 @arithmetic

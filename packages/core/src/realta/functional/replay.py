@@ -29,7 +29,8 @@ def call_key(args: Any, kwargs: Any, free: bool) -> tuple[Any, list[Tensor], lis
         free: whether positional floats are operands, whose values decide nothing.
 
     Returns:
-        None where the call cannot be remembered: a pending tensor, an argument of unknown kind.
+        The key, the tensors, and the numbers that are not part of the key; None where the call
+        cannot be remembered: a pending tensor, an argument of unknown kind.
     """
     tensors: list[Tensor] = []
     scalars: list[Any] = []
@@ -61,9 +62,11 @@ def _part(arg: Any, tensors: list[Tensor], scalars: list[Any], free: bool) -> An
         tensors.append(arg)
         return arg._type
     if kind is float or kind is np.float64:
-        scalars.append(arg)
         # A float operand is a parameter of the program unless it is one of the constants.
-        return (float, repr(float(arg))) if not free or arg in CONSTANTS else float
+        if not free or arg in CONSTANTS:
+            return (float, repr(float(arg)))
+        scalars.append(arg)
+        return float
     if kind is RunTimeIndex:
         scalars.append(arg)
         return kind
@@ -188,6 +191,10 @@ def replay_of(
     if not all(type(leaf) is Tensor for leaf in leaves):
         return None
     last = context.last_run
+    inputs = last[0].inputs if last is not None else ()
+    read = {id(v.scalar) for v in inputs if isinstance(v, ScalarInput)}
+    if any(id(scalar) not in read for scalar in scalars):
+        return None  # the body made something else of a number that is not in the key
     outputs: dict[int, int] = {}
     sources: list[Callable[[list[Tensor], list[Any]], Any]] = []
     program = None
