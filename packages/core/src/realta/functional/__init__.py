@@ -17,40 +17,17 @@ from realta.functional.creation import (
     constant,
     empty,
     empty_like,
-    eye,
     full,
     full_like,
     linspace,
     ones,
     ones_like,
-    tril,
-    triu,
     zeros,
     zeros_like,
 )
-from realta.functional.elementwise import (
-    bitcast,
-    cast,
-    clip,
-    divmod,
-    gelu,
-    is_elementwise,
-    logical_not,
-    make_elementwise,
-    pos,
-    pow,
-    where,
-)
-from realta.functional.gathering import (
-    gather,
-    scatter,
-    scatter_add,
-    scatter_max,
-    scatter_min,
-    scatter_mul,
-    take,
-    take_along_axis,
-)
+from realta.functional.diagonals import eye, tril, triu
+from realta.functional.elementwise import is_elementwise, make_elementwise
+from realta.functional.gathering import gather, take
 from realta.functional.habits import FUNCTION_HABITS, METHOD_HABITS
 from realta.functional.indexing import buffer_store, buffer_store_slice, slice_tensor
 from realta.functional.joining import chunk, concat, pad, roll, split, stack, tile
@@ -158,7 +135,26 @@ from realta.functional.reductions import (
 )
 from realta.functional.region import functional
 from realta.functional.scans import cummax, cummin, cumprod, cumsum
+from realta.functional.scattering import (
+    scatter,
+    scatter_add,
+    scatter_max,
+    scatter_min,
+    scatter_mul,
+    take_along_axis,
+)
 from realta.functional.sorting import argsort, bottom_k, one_hot, sort, top_k
+from realta.functional.special import (
+    bitcast,
+    cast,
+    clip,
+    divmod,
+    gelu,
+    logical_not,
+    pos,
+    pow,
+    where,
+)
 from realta.ops import OpDef, find_op
 from realta.tensor.tensor import add_habits
 

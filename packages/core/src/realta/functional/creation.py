@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from realta.errors import ArgumentError, ShapeError
+from realta.errors import ArgumentError
 from realta.functional.arguments import (
     apply,
     as_tensor,
@@ -25,7 +25,6 @@ from realta.types import (
     DType,
     as_dim,
     as_dtype,
-    convert_scalar,
     float64,
     int64,
     is_weak,
@@ -33,8 +32,8 @@ from realta.types import (
 )
 
 __all__ = [
-    "arange", "constant", "device_name", "empty", "empty_like", "eye", "full", "full_like",
-    "linspace", "ones", "ones_like", "shape_of", "tril", "triu", "zeros", "zeros_like",
+    "arange", "constant", "device_name", "empty", "empty_like", "full", "full_like",
+    "linspace", "ones", "ones_like", "shape_of", "zeros", "zeros_like",
 ]  # fmt: skip
 
 Shape = int | Sequence[Any]
@@ -223,43 +222,3 @@ def linspace(
     found = _dtype_or(dtype, current_dtype())
     place = device_name(device)
     return cast_to(constant_of(values, tensor_type(float64, (num,), place)), found)
-
-
-@operation
-def eye(
-    n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None, device: Any = None
-) -> Tensor:
-    """Ones on the ``k``-th diagonal, zeros elsewhere; shape (n_rows, n_cols)."""
-    shape = shape_of((n_rows, n_rows if n_cols is None else n_cols))
-    found = _dtype_or(dtype, current_dtype())
-    return cast_to(_diagonal(shape, k, "equal", device_name(device)), found)
-
-
-def _diagonal(shape: tuple[Any, ...], k: int, comparison: str, device: str) -> Tensor:
-    """Bool matrices: column - row compared with k."""
-    rank = len(shape)
-    column = apply("iota", shape=shape, axis=rank - 1, dtype=int64, device=device)
-    row = apply("iota", shape=shape, axis=rank - 2, dtype=int64, device=device)
-    border = constant_of(convert_scalar(k, int64), tensor_type(int64, (), device))
-    return apply(comparison, apply("sub", column, row), broadcast(border, shape))
-
-
-def _triangle(name: str, x: Any, k: int, comparison: str) -> Tensor:
-    tensor = as_tensor(x)
-    shape, device = tensor._type.shape, tensor._type.device
-    if len(shape) < 2:
-        raise ShapeError(f"{name} of {tensor.type}", fix="give a tensor of two or more axes")
-    inside = _diagonal(shape, k, comparison, device)
-    return apply("select", inside, tensor, _fill(shape, 0, tensor.dtype, device))
-
-
-@operation
-def tril(x: Any, k: int = 0) -> Tensor:
-    """The elements on and below the ``k``-th diagonal of the last two axes; zeros elsewhere."""
-    return _triangle("tril", x, k, "less_equal")
-
-
-@operation
-def triu(x: Any, k: int = 0) -> Tensor:
-    """The elements on and above the ``k``-th diagonal of the last two axes; zeros elsewhere."""
-    return _triangle("triu", x, k, "greater_equal")

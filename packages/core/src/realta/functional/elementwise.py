@@ -7,37 +7,30 @@ from typing import Any, Final
 
 import numpy as np
 
-from realta.errors import ArgumentError, DTypeError
+from realta.errors import ArgumentError
 from realta.functional.arguments import (
-    apply,
     as_tensor,
     broadcast,
-    cast_to,
     constant_of,
     elementwise,
-    float_operand,
     one_device,
-    promoted,
     same_version,
 )
 from realta.functional.fast_path import fast_binary, fast_unary
-from realta.functional.operation import arithmetic, movement, operation
+from realta.functional.operation import arithmetic, operation
 from realta.graph import Value
 from realta.ops import NO_ATTRS, OpDef, OpKind, get_op
 from realta.tensor import Tensor
 from realta.types import (
     DType,
-    as_dtype,
     bool_,
-    broadcast_shapes,
     is_weak,
     tensor_type,
 )
 
 __all__ = [
-    "binary", "bitcast", "cast", "clip", "comparison", "divmod", "gelu", "is_elementwise",
-    "logical", "logical_not", "make_elementwise", "pos", "pow", "predicate", "rounding",
-    "sign_test", "unary", "where",
+    "binary", "comparison", "is_elementwise", "logical", "make_elementwise", "outside",
+    "predicate", "rounding", "sign_test", "truth_of", "unary",
 ]  # fmt: skip
 
 Unary = Callable[[Any], Tensor]
@@ -155,7 +148,7 @@ def comparison(name: str) -> Binary:
     def body(x: Any, y: Any, /) -> Tensor:
         for value, other, swapped in ((y, x, False), (x, y, True)):
             if type(value) is int and isinstance(other, Tensor) and other.dtype.is_integer:
-                side = _outside(value, other.dtype)
+                side = outside(value, other.dtype)
                 if side:
                     return _filled(above if (side > 0) is not swapped else below, other)
         return elementwise(op, x, y)
@@ -164,7 +157,7 @@ def comparison(name: str) -> Binary:
     return arithmetic(body)
 
 
-def _outside(value: int, dtype: DType) -> int:
+def outside(value: int, dtype: DType) -> int:
     """1 if an int lies above the dtype's range, -1 if below, 0 if inside."""
     info = np.iinfo(dtype.numpy)
     return int(value > info.max) - int(value < info.min)
@@ -180,144 +173,15 @@ def logical(name: str, bitwise: str) -> Binary:
     op = get_op(bitwise)
 
     def body(x: Any, y: Any, /) -> Tensor:
-        return elementwise(op, _truth(x), _truth(y))
+        return elementwise(op, truth_of(x), truth_of(y))
 
     _documented(body, op, name)
     return operation(body)
 
 
-@operation
-def logical_not(x: Any, /) -> Tensor:
-    """Whether an element is false, numbers being true unless they are 0."""
-    return elementwise(get_op("logical_not"), _truth(x))
-
-
-def _truth(value: Any) -> Any:
+def truth_of(value: Any) -> Any:
+    """A number as a bool, a tensor of numbers as whether they are not 0."""
     if is_weak(value):
         return bool(value)
     (tensor,) = one_device("truth", value)
     return tensor if tensor.dtype is bool_ else elementwise(get_op("not_equal"), tensor, 0)
-
-
-@arithmetic
-def pow(x: Any, y: Any, /) -> Tensor:
-    """``x`` to the power ``y``, by element, with broadcasting and promotion.
-
-    Integers wrap. A negative integer exponent in a tensor gives 1 for base 1, ±1 for base -1,
-    else 0.
-
-    Raises:
-        DTypeError: a negative Python int as the exponent of integers.
-    """
-    if type(y) is int and y < 0 and isinstance(x, Tensor) and not x.dtype.is_float:
-        raise DTypeError(
-            f"an integer tensor cannot be raised to the negative power {y}",
-            fix="cast the tensor to a float dtype first",
-        )
-    return elementwise(get_op("pow"), x, y)
-
-
-@arithmetic
-def where(condition: Any, x: Any, y: Any) -> Tensor:
-    """``x`` where the condition holds, else ``y``; all three broadcast together.
-
-    Args:
-        condition: bool tensor.
-        x: tensor or number.
-        y: tensor or number. Two Python numbers take the dtypes that they have as tensors.
-
-    Raises:
-        DTypeError: the condition is not bool.
-    """
-    (condition,) = one_device("where", condition)
-    if condition.dtype is not bool_:
-        raise DTypeError(
-            f"the condition of where is bool, not {condition.dtype}", fix="compare it, as in t != 0"
-        )
-    condition, first, second = one_device("where", condition, *promoted("where", x, y))
-    shape = broadcast_shapes(condition._type.shape, first._type.shape, second._type.shape)
-    return apply("select", *[broadcast(t, shape) for t in (condition, first, second)])
-
-
-@arithmetic
-def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
-    """``minimum(maximum(x, min), max)``; NaN propagates.
-
-    Args:
-        x: tensor.
-        min: lower bound, number or tensor; none if left out.
-        max: upper bound, number or tensor; none if left out.
-
-    A bound that no element can pass, such as 300 above uint8, is no bound.
-
-    Raises:
-        ScalarOverflowError: an integer bound that every element passes.
-    """
-    (tensor,) = one_device("clip", x)
-    result = tensor
-    if min is not None and not _never_passed(min, tensor.dtype, -1):
-        result = elementwise(get_op("maximum"), result, min)
-    if max is not None and not _never_passed(max, tensor.dtype, 1):
-        result = elementwise(get_op("minimum"), result, max)
-    return result if result is not tensor else same_version(tensor)
-
-
-def _never_passed(bound: Any, dtype: DType, side: int) -> bool:
-    return type(bound) is int and dtype.is_integer and _outside(bound, dtype) == side
-
-
-@operation
-def gelu(x: Any, approximate: str = "none") -> Tensor:
-    """Gaussian error linear unit.
-
-    Args:
-        x: tensor.
-        approximate: ``"none"`` (with erf), ``"tanh"`` or ``"quick"`` (``x * sigmoid(1.702 x)``).
-
-    Raises:
-        ArgumentError: another approximation.
-    """
-    if approximate not in ("none", "tanh", "quick"):
-        raise ArgumentError(
-            f"gelu has no approximation {approximate!r}", fix='use "none", "tanh" or "quick"'
-        )
-    return apply("gelu", float_operand("gelu", x), approximate=approximate)
-
-
-@movement
-def cast(x: Any, dtype: Any) -> Tensor:
-    """The tensor with another dtype: floats truncate to integers and saturate, NaN gives 0.
-
-    Args:
-        x: tensor.
-        dtype: the new element type.
-    """
-    wanted = as_dtype(dtype)
-    (tensor,) = one_device("cast", x)
-    return same_version(tensor) if tensor.dtype is wanted else cast_to(tensor, wanted)
-
-
-@movement
-def bitcast(x: Any, dtype: Any) -> Tensor:
-    """The same bits read as another dtype of the same width.
-
-    Args:
-        x: tensor.
-        dtype: the new element type.
-
-    Raises:
-        DTypeError: the widths differ.
-    """
-    return apply("bitcast", one_device("bitcast", x)[0], dtype=as_dtype(dtype))
-
-
-@arithmetic
-def divmod(x: Any, y: Any, /) -> tuple[Tensor, Tensor]:
-    """Floor division and its remainder."""
-    return elementwise(get_op("floor_div"), x, y), elementwise(get_op("mod"), x, y)
-
-
-@movement
-def pos(x: Any, /) -> Tensor:
-    """The values themselves, under a new handle."""
-    return same_version(one_device("pos", x)[0])

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from realta.functional import movement
-from realta.functional.elementwise import pos
 from realta.functional.fast_path import fast_binary
 from realta.functional.indexing import getitem, setitem
+from realta.functional.special import pos
 from realta.graph import Value
 from realta.ops import get_op
 from realta.tensor import Tensor
