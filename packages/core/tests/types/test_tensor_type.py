@@ -30,6 +30,7 @@ def test_sizes():
         _ = TensorType("float32", ("n", 3)).nbytes
     assert str(caught.value) == (
         "the shape of f32[n,3] is symbolic, so it has no number of elements yet\n"
+        "  where: the type f32[n,3]\n"
         "  fix: bind its dimensions by calling the compiled function with real tensors"
     )
 
