@@ -8,7 +8,7 @@ import pytest
 import realta
 from realta import F, Tensor, lazy
 from realta.errors import ArgumentError, CompilationError, FusionError, RealizationError
-from realta.realization_context import EagerRealizationContext, LazyRealizationContext
+from realta.realization_context import EagerRealizationContext
 
 
 def test_abandoned_region_raises_naming_region_line_and_cause(masked):
@@ -76,21 +76,6 @@ def test_abandoned_region_puts_stores_back():
     assert pending.tolist() == [2, 4]
     x[0] = 3.0
     assert x.tolist() == [3, 2]
-
-
-def test_restored_pending_tensor_counts_among_its_contexts_live_ones():
-    context = LazyRealizationContext()
-    with context:
-        pending = Tensor([1.0]) + 1
-    with suppress(ZeroDivisionError), EagerRealizationContext():
-        pending[0] = 9.0
-        context.live()
-        raise ZeroDivisionError("division by zero")
-    with lazy():
-        again = Tensor([0.0]) + 1
-    context.realize_all()
-    assert again.state is not None
-    assert pending.item() == 2
 
 
 def test_what_ran_before_the_exception_stays_real():

@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import contextvars
 import threading
 
+import numpy as np
 import pytest
 from realta import F, Tensor, lazy
 from realta.errors import ArgumentError, RealizationError
@@ -282,6 +284,34 @@ def test_work_in_a_copied_context_records_into_the_open_block():
         return [t.item() for t in found]
 
     assert asyncio.run(main()) == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_threads_record_and_realize_in_one_block_at_once():
+    x = Tensor(np.arange(4, dtype=np.float32))
+    found = {}
+
+    def work(n):
+        total = x
+        for step in range(150):
+            total = total + x
+            if step % 40 == n:
+                total.realize()
+        found[n] = total
+
+    with LazyRealizationContext() as context:
+        shared = x * x
+        threads = [
+            threading.Thread(target=contextvars.copy_context().run, args=(work, n))
+            for n in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        shared.realize()
+        context.realize_all()
+        for thread in threads:
+            thread.join()
+    assert [t.tolist() for t in found.values()] == [[0, 151, 302, 453]] * 8
+    assert shared.tolist() == [0, 1, 4, 9]
 
 
 def test_ensure_context_opens_one_only_where_there_is_none(launches):

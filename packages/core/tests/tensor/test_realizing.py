@@ -55,13 +55,26 @@ async def _await(t):
 
 def test_concurrent_threads_do_the_work_once(moody):
     t = pending(moody)
-    threads = [threading.Thread(target=t.realize) for _ in range(16)]
-    for thread in threads:
+    moody.blocking = {"exp"}
+    first = threading.Thread(target=t.realize)
+    first.start()
+    assert moody.blocked.wait(20)
+    others = [threading.Thread(target=t.realize) for _ in range(4)]
+    for thread in others:
         thread.start()
-    for thread in threads:
+    for thread in others:
+        thread.join(0.05)  # long enough to do the work as well, if they did
+    moody.go_on.set()
+    for thread in (first, *others):
         thread.join()
     assert moody.calls["exp"] == 1
     assert t.tolist() == [1, 1]
+
+
+def test_a_tensor_that_another_thread_is_just_settling_is_not_real_yet():
+    t = object.__new__(Tensor)
+    t._storage = t._value = t._context = None
+    assert t._settle() is False
 
 
 def test_await_does_not_block_the_loop(moody):
@@ -100,6 +113,31 @@ def test_cancelling_an_await_abandons_the_wait_and_not_the_work(moody):
     asyncio.run(main())
     assert moody.calls["exp"] == 1
     assert t.tolist() == [1, 1]
+
+
+def test_cancelling_an_await_that_waits_for_a_worker_does_the_work_too(moody):
+    busy = [pending(moody) for _ in range(4)]
+    t = pending(moody)
+    moody.blocking = {"exp"}
+
+    async def main():
+        waiting = [asyncio.create_task(_await(b)) for b in busy]
+        while moody.calls["exp"] < len(busy):
+            await asyncio.sleep(0.001)
+        task = asyncio.create_task(_await(t))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        moody.go_on.set()
+        await asyncio.gather(*waiting)
+        for _ in range(2000):
+            if t.is_real:
+                return
+            await asyncio.sleep(0.001)
+
+    asyncio.run(main())
+    assert t.is_real
 
 
 def test_more_awaits_than_workers_all_end(moody):

@@ -6,14 +6,13 @@ import threading
 import weakref
 from collections.abc import Sequence
 from sys import getrefcount
-from types import TracebackType
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import Any, Final, Literal
 
 from realta.context.handle import new_handle, rebind
 from realta.context.inputs import DrawInput
 from realta.context.location import caller, caller_location
+from realta.context.opening import Opening
 from realta.context.pending import counts_as_pending, pending_graph
-from realta.context.scope import activate, deactivate
 from realta.context.seed import RandomState
 from realta.errors import RealizationError, RealtaError
 from realta.graph import Graph, Input, Location, Node, Region, Value, call_text
@@ -31,7 +30,7 @@ _LOOKED_AT: Final = 64
 """Sources that one demand may look at, on average."""
 
 
-class RecordingContext:
+class RecordingContext(Opening):
     """Records ops into a graph; subclasses say when it runs.
 
     Args:
@@ -42,11 +41,8 @@ class RecordingContext:
         node_budget: pending nodes beyond which newly recorded work is realized early.
 
     Attributes:
-        opened_at: the line that made it, or that entered it last.
         splits: lines where it was run before its end.
     """
-
-    kind: ClassVar[str] = "context"
 
     def __init__(
         self,
@@ -57,11 +53,10 @@ class RecordingContext:
         on_sync: Literal["error", "split"] = "split",
         node_budget: int | None = DEFAULT_NODE_BUDGET,
     ) -> None:
-        self.name = name or self.kind
+        super().__init__(name)
         self.numerics = numerics
         self.on_sync = on_sync
         self.node_budget = node_budget
-        self.opened_at = caller_location()
         self.region: Region | None = None
         if fuse != "may" or numerics != "exact":
             self.region = Region(self.name, fuse, numerics, self.opened_at)
@@ -71,58 +66,8 @@ class RecordingContext:
         self._pending_lock = threading.Lock()
         self._compact_at = _COMPACT_AT
         self._recorded = 0
-        self._depth = 0
-        self._owner: int | None = None
         self._sources: dict[int, Input] = {}
         self._put_off = 0
-
-    # -- entering and leaving ---------------------------------------------------------------------
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a ``with`` block of it is running."""
-        return self._depth > 0
-
-    def describe(self) -> str:
-        """How errors name it: ``the lazy context 'encoder'``."""
-        label = "" if self.name == self.kind else f" {self.name!r}"
-        return f"the {self.kind} context{label}"
-
-    def __enter__(self) -> Self:
-        thread = threading.get_ident()
-        if self._depth and self._owner != thread:
-            raise RealizationError(
-                f"{self.describe()} is open in another thread",
-                where=f"{caller_location()}, opened at {self.opened_at}",
-                fix="open a context of its own in each thread",
-            )
-        self._check_entry()
-        if not self._depth:
-            self._owner = thread
-            self.opened_at = caller_location()
-        self._depth += 1
-        activate(self)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        problem = deactivate(self)
-        self._depth -= 1
-        if not self._depth:
-            self._owner = None
-            self._leave(error or problem)
-        if problem is not None:
-            raise problem
-
-    def _check_entry(self) -> None:
-        """Refuses an entry that makes no sense for this kind of context."""
-
-    def _leave(self, error: BaseException | None) -> None:
-        """Called when the outermost block is left, after the context stopped being current."""
 
     # -- recording --------------------------------------------------------------------------------
 

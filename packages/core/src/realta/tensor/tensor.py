@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from realta.context import AbandonedRegion, RecordingContext, caller_location, use_handle_type
-from realta.errors import ArgumentError, MissingAttribute, RealtaError, UnsupportedOp
+from realta.errors import ArgumentError, MissingAttribute, RealtaError
 from realta.graph import Value
 from realta.plugins import Device, current_device, device_of, open_device
 from realta.runtime import Storage
-from realta.tensor.base import TensorBase
 from realta.tensor.construction import array_of
 from realta.tensor.display import html_of, text_of, text_of_unrealized
+from realta.tensor.exchange import ExchangedTensor
 from realta.types import as_dtype
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["Tensor", "add_habits", "real_tensor", "wrap"]
 
 _new = object.__new__
 
 
-class Tensor(TensorBase):
+class Tensor(ExchangedTensor):
     """A multi-dimensional array whose realization you control.
 
     Args:
@@ -42,8 +39,6 @@ class Tensor(TensorBase):
     """
 
     __slots__ = ()
-    __array_ufunc__ = None
-    __array_priority__ = 1000
 
     def __init__(self, data: Any, *, dtype: Any = None, device: Any = None) -> None:
         try:
@@ -165,55 +160,6 @@ class Tensor(TensorBase):
     def __reduce__(self) -> tuple[Any, ...]:
         array = self._real_storage().numpy()
         return (_unpickle, (array.tobytes(), self.dtype.name, self.shape, self.device))
-
-    # -- NumPy's and DLPack's ---------------------------------------------------------------------
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        array = self._real_storage().numpy()
-        if dtype is not None and np.dtype(dtype) != array.dtype:
-            if copy is False:
-                raise ArgumentError(
-                    f"{self.dtype} to {dtype} cannot be had without a copy",
-                    where=str(caller_location()),
-                    fix="use copy=None",
-                )
-            return array.astype(dtype)
-        return array.copy() if copy else array
-
-    def __dlpack__(
-        self,
-        *,
-        stream: Any = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: Any = None,
-        copy: bool | None = None,
-    ) -> Any:
-        if self._storage_only():
-            raise UnsupportedOp(
-                f"NumPy exports no {self.dtype} through DLPack",
-                where=str(caller_location()),
-                fix="cast to float32 first",
-            )
-        array = self._real_storage().numpy()
-        # A legacy consumer ignores that the memory is read-only, so it gets its own.
-        legacy = max_version is None or max_version < (1, 0)
-        if legacy and copy is False:
-            raise ArgumentError(
-                "a consumer of DLPack before 1.0 could write to memory that is not its own",
-                where=str(caller_location()),
-                fix="let it copy, or use a newer one",
-            )
-        if legacy or copy:
-            array = array.copy()
-        if legacy:
-            return array.__dlpack__()
-        return array.__dlpack__(max_version=max_version, dl_device=dl_device)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
-
-    def _storage_only(self) -> bool:
-        return self.dtype.numpy.kind not in "biuf"
 
     if TYPE_CHECKING:
         # `realta.functional` attaches operators and methods, each written once for both.

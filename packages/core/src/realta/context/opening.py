@@ -1,0 +1,85 @@
+"""Opening: how a context is entered and left, in which thread, and how errors name it."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING, ClassVar, Self, cast
+
+from realta.context.location import caller_location
+from realta.context.scope import activate, deactivate
+from realta.errors import RealizationError
+
+if TYPE_CHECKING:
+    from realta.context.base import RecordingContext
+
+__all__ = ["Opening"]
+
+
+class Opening:
+    """The part of a context that ``with`` uses.
+
+    Args:
+        name: shown in errors and in `explain`; the kind of context if empty.
+
+    Attributes:
+        opened_at: the line that made it, or that entered it last.
+    """
+
+    kind: ClassVar[str] = "context"
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name or self.kind
+        self.opened_at = caller_location()
+        self._depth = 0
+        self._owner: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a ``with`` block of it is running."""
+        return self._depth > 0
+
+    def describe(self) -> str:
+        """How errors name it: ``the lazy context 'encoder'``."""
+        label = "" if self.name == self.kind else f" {self.name!r}"
+        return f"the {self.kind} context{label}"
+
+    @property
+    def _recording(self) -> RecordingContext:
+        return cast("RecordingContext", self)
+
+    def __enter__(self) -> Self:
+        thread = threading.get_ident()
+        if self._depth and self._owner != thread:
+            raise RealizationError(
+                f"{self.describe()} is open in another thread",
+                where=f"{caller_location()}, opened at {self.opened_at}",
+                fix="open a context of its own in each thread",
+            )
+        self._check_entry()
+        if not self._depth:
+            self._owner = thread
+            self.opened_at = caller_location()
+        self._depth += 1
+        activate(self._recording)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        problem = deactivate(self._recording)
+        self._depth -= 1
+        if not self._depth:
+            self._owner = None
+            self._leave(error or problem)
+        if problem is not None:
+            raise problem
+
+    def _check_entry(self) -> None:
+        """Refuses an entry that makes no sense for this kind of context."""
+
+    def _leave(self, error: BaseException | None) -> None:
+        """Called when the outermost block is left, after the context stopped being current."""
