@@ -95,7 +95,7 @@ def test_the_default_device_decides_each_call():
         assert F.arange(3, device="numpy:0").device.name == "numpy:0"
 
 
-@pytest.mark.parametrize("value", ["text", None, {1: 2}, object()], ids=str)
+@pytest.mark.parametrize("value", ["text", None, {1: 2}, frozenset()], ids=str)
 def test_other_things_are_no_operands(value):
     with pytest.raises(ArgumentError, match="expected a tensor or a number") as caught:
         F.exp(value)
