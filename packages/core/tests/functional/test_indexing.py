@@ -341,6 +341,9 @@ class TestMasks:
         t[np.array([True, False, True])] = 0
         t[[False, True, False]] = 9
         assert t.tolist() == [0, 9, 0]
+        for truth, value in ((False, [[5, 5, 5]]), (True, [[1, 2, 3]])):
+            t[Tensor(truth)] = np.array(value)
+        assert t.tolist() == [1, 2, 3]
 
     def test_a_value_for_each_element_would_need_their_number(self):
         t = Tensor([[1, 2], [3, 4]])
