@@ -17,6 +17,7 @@ from realta.runtime.fallback import fallback_policy
 from realta.runtime.hooks import CompileEvent, compile_wrappers, extra_passes, wrapped
 from realta.runtime.placement import REFERENCE, Origin, Placement, ordinal_of
 from realta.runtime.places import Places
+from realta.runtime.planning import plan_for
 from realta.runtime.program import Program
 from realta.runtime.steps import Check, LaunchStep, MoveStep, Plan, Port, SlotOutput
 from realta.runtime.storage import Storage
@@ -274,6 +275,8 @@ def _stored_into(value: Value) -> Value:
 def _build(device: OpenDevice, graph: Graph, options: Options) -> Executable:
     for value in (*graph.inputs, *graph.outputs):
         _ = value.type.static_shape
+    if not hasattr(device.session, "fusion_rules") and _must_fuse(graph):
+        plan_for(graph, device)  # raises: this session runs op by op, so nothing shares a kernel
     try:
         return device.session.compile(graph, options)
     except (RealtaError, MemoryError):
@@ -284,3 +287,8 @@ def _build(device: OpenDevice, graph: Graph, options: Options) -> Executable:
             where=f"{len(graph.nodes)} op(s)",
             fix="this is a fault of the backend; report it with the graph's text",
         ) from error
+
+
+def _must_fuse(graph: Graph) -> bool:
+    """Whether a region of the graph asks for one kernel."""
+    return any(node.region is not None and node.region.fuse == "must" for node in graph.nodes)
