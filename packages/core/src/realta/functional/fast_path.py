@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from realta import runtime
 from realta.context import current, record_fitting
+from realta.functional.numbers import NumberOperand
 from realta.functional.operation import fast_path_enabled, new_memo
 from realta.graph import Graph, Input, Node
 from realta.ops import NO_ATTRS, OpDef
@@ -27,6 +28,7 @@ __all__ = ["fast_binary", "fast_unary"]
 Function = Callable[..., Any]
 _new: Final = object.__new__
 _get_context: Final = current.get
+_EXACT: Final = 1 << 53
 
 
 def _learn(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> None:
@@ -51,6 +53,12 @@ def _result_types(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> Any:
     return found
 
 
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a number that every float dtype takes without a check."""
+    kind = value.__class__
+    return kind is float or (kind is int and -_EXACT < value < _EXACT)
+
+
 def fast_binary(op: OpDef, general: Function) -> Function:
     """A function of two tensors: the fast way where it applies, else ``general``.
 
@@ -62,10 +70,19 @@ def fast_binary(op: OpDef, general: Function) -> Function:
     traced = new_memo()
 
     def call(x: Any, y: Any, /) -> Any:
+        context = _get_context()
         if x.__class__ is not Tensor or y.__class__ is not Tensor or x._type is not y._type:
+            if context is not None and x.__class__ is Tensor and _is_plain(y):
+                type_ = x._type
+                types = traced.get(type_) or _result_types(op, type_, traced)
+                if types is not None and type_.dtype.kind == "float":
+                    number = NumberOperand(context, y, type_)
+                    result = _new(Tensor)
+                    record_fitting(context, op, x, number, types, result)
+                    number.place(result._value.where)
+                    return result
             return general(x, y)
         type_ = x._type
-        context = _get_context()
         if context is None:
             found = eager.get(type_)
             if found is not None:

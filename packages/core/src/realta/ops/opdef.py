@@ -286,7 +286,8 @@ class Attributes(dict[str, Any]):
         try:
             return self._hash
         except AttributeError:
-            self._hash = hash(tuple(self.items()))
+            # True and 1 are equal, and a check that one fails must not be skipped for the other.
+            self._hash = hash(tuple([(n, v.__class__, v) for n, v in self.items()]))
             return self._hash
 
 
