@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from realta.context.pending import collect, has_live_handle
@@ -19,7 +18,6 @@ _RECOMPUTED: Final = frozenset({OpKind.ELEMENTWISE, OpKind.MOVEMENT, OpKind.CREA
 """Kinds so cheap that they are recomputed rather than kept for another pending tensor."""
 
 
-@dataclass(frozen=True, slots=True)
 class Demand:
     """A graph to run now.
 
@@ -29,8 +27,11 @@ class Demand:
         kept: for each kept value why it becomes real, as ``explain`` shows it.
     """
 
-    graph: Graph
-    kept: tuple[tuple[Value, str], ...]
+    __slots__ = ("graph", "kept")
+
+    def __init__(self, graph: Graph, kept: tuple[tuple[Value, str], ...]) -> None:
+        self.graph = graph
+        self.kept = kept
 
 
 def cut_out(context: RecordingContext, wanted: Sequence[Value]) -> Demand:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 __all__ = ["FirstVersion", "MoveLog"]
 
 
-@dataclass(frozen=True, slots=True)
 class FirstVersion:
     """What a handle named before the first store of a region moved it.
 
@@ -21,10 +19,13 @@ class FirstVersion:
         context: the context that value belongs to.
     """
 
-    reference: weakref.ref[Any]
-    storage: Any
-    value: Any
-    context: Any
+    __slots__ = ("context", "reference", "storage", "value")
+
+    def __init__(self, handle: Any) -> None:
+        self.reference: weakref.ref[Any] = weakref.ref(handle)
+        self.storage: Any = handle._storage
+        self.value: Any = handle._value
+        self.context: Any = handle._context
 
 
 class MoveLog:
@@ -40,9 +41,7 @@ class MoveLog:
         known = self._first.get(id(handle))
         # The number of a handle that died may be another handle's now.
         if known is None or known.reference() is not handle:
-            self._first[id(handle)] = FirstVersion(
-                weakref.ref(handle), handle._storage, handle._value, handle._context
-            )
+            self._first[id(handle)] = FirstVersion(handle)
 
     def moved(self) -> Iterator[tuple[Any, FirstVersion]]:
         """The handles alive that were moved, in order, and what each named at first."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from realta.errors import RealizationError
@@ -26,13 +25,20 @@ current: Final[ContextVar[RecordingContext | None]] = ContextVar("realta_context
 """The innermost active context of this thread or task."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Entry:
     """One activation; they form a list from the innermost outwards, one list a thread or task."""
 
-    context: RecordingContext
-    token: Token[RecordingContext | None]
-    outer: _Entry | None
+    __slots__ = ("context", "outer", "token")
+
+    def __init__(
+        self,
+        context: RecordingContext,
+        token: Token[RecordingContext | None],
+        outer: _Entry | None,
+    ) -> None:
+        self.context = context
+        self.token = token
+        self.outer = outer
 
 
 _innermost: Final[ContextVar[_Entry | None]] = ContextVar("realta_entries", default=None)

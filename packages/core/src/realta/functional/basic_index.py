@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from realta.types import Dim, Shape
 __all__ = ["BasicIndex", "basic_index", "integer_index", "is_mask"]
 
 
-@dataclass(frozen=True, slots=True)
 class BasicIndex:
     """A basic index worked out against a shape.
 
@@ -31,12 +29,23 @@ class BasicIndex:
         shape: the result's shape: indexed axes dropped, new axes inserted.
     """
 
-    start: tuple[Any, ...]
-    stop: tuple[Any, ...]
-    step: tuple[int, ...]
-    sliced: Shape
-    positions: tuple[tuple[int, Tensor], ...]
-    shape: Shape
+    __slots__ = ("positions", "shape", "sliced", "start", "step", "stop")
+
+    def __init__(
+        self,
+        start: tuple[Any, ...],
+        stop: tuple[Any, ...],
+        step: tuple[int, ...],
+        sliced: Shape,
+        positions: tuple[tuple[int, Tensor], ...],
+        shape: Shape,
+    ) -> None:
+        self.start = start
+        self.stop = stop
+        self.step = step
+        self.sliced = sliced
+        self.positions = positions
+        self.shape = shape
 
     def is_whole(self, shape: Shape) -> bool:
         """Whether the slice is all of a tensor of that shape, in order."""

@@ -8,11 +8,11 @@ list of users to keep. Nothing here recurses: a chain of a million nodes is as g
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Literal, Protocol
 
 from realta.ops import NO_ATTRS, Attributes, OpDef
+from realta.records import Record
 from realta.types import TensorType
 
 __all__ = ["Input", "Location", "Node", "Output", "Region", "Value", "live_handles"]
@@ -83,13 +83,17 @@ class Input(Value):
         self.name = name
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Record):
     """A place in the user's program; found from code object and instruction only when shown."""
+
+    __slots__ = ("code", "instruction", "text")
 
     code: CodeType | None
     instruction: int
-    text: str = ""
+    text: str
+
+    def __init__(self, code: CodeType | None, instruction: int, text: str = "") -> None:
+        self._set(code, instruction, text)
 
     @property
     def file(self) -> str:
@@ -112,8 +116,7 @@ class Location:
         return self.text or f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Region:
+class Region(Record):
     """A region that bounds fusion; compared by identity.
 
     Args:
@@ -123,10 +126,24 @@ class Region:
         location: where it was opened.
     """
 
+    __slots__ = ("name", "fuse", "numerics", "location")  # noqa: RUF023  as arguments
+
     name: str
-    fuse: Literal["may", "must", "never"] = "may"
-    numerics: Literal["exact", "fast"] = "exact"
-    location: Location | None = None
+    fuse: Literal["may", "must", "never"]
+    numerics: Literal["exact", "fast"]
+    location: Location | None
+
+    def __init__(
+        self,
+        name: str,
+        fuse: Literal["may", "must", "never"] = "may",
+        numerics: Literal["exact", "fast"] = "exact",
+        location: Location | None = None,
+    ) -> None:
+        self._set(name, fuse, numerics, location)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
 
 class Node(Value):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,6 +12,7 @@ from realta.context import RecordingContext, TensorHandle, caller_location, curr
 from realta.errors import ArgumentError, RealizationError
 from realta.graph import Value
 from realta.plugins import Device, device_of
+from realta.records import Record
 from realta.runtime import Storage
 from realta.tensor.realizing import Realize, realize_in_background
 from realta.types import DType, TensorType
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["RealizationState", "TensorBase"]
 
 
-@dataclass(frozen=True, slots=True)
-class RealizationState:
+class RealizationState(Record):
     """The state of an unrealized tensor.
 
     Attributes:
@@ -32,8 +31,13 @@ class RealizationState:
         ctx: the context that can compute it.
     """
 
+    __slots__ = ("values", "ctx")  # noqa: RUF023  as arguments
+
     values: tuple[Value, ...]
     ctx: RecordingContext
+
+    def __init__(self, values: tuple[Value, ...], ctx: RecordingContext) -> None:
+        self._set(values, ctx)
 
 
 class TensorBase(TensorHandle):

@@ -6,11 +6,11 @@ import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from realta.records import Record
 from realta.types import TensorType
 
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["PrintOptions", "html_of", "print_options", "text_of", "text_of_unrealized"]
 
 
-@dataclass(frozen=True, slots=True)
-class PrintOptions:
+class PrintOptions(Record):
     """How values print.
 
     Args:
@@ -30,10 +29,17 @@ class PrintOptions:
         linewidth: columns.
     """
 
-    precision: int = 4
-    threshold: int = 1000
-    edgeitems: int = 3
-    linewidth: int = 88
+    __slots__ = ("precision", "threshold", "edgeitems", "linewidth")  # noqa: RUF023  as arguments
+
+    precision: int
+    threshold: int
+    edgeitems: int
+    linewidth: int
+
+    def __init__(
+        self, precision: int = 4, threshold: int = 1000, edgeitems: int = 3, linewidth: int = 88
+    ) -> None:
+        self._set(precision, threshold, edgeitems, linewidth)
 
 
 _DEFAULT: Final = PrintOptions()
@@ -47,7 +53,8 @@ def print_options(**changes: int) -> Iterator[PrintOptions]:
     Args:
         changes: any of ``precision threshold edgeitems linewidth``.
     """
-    changed = replace(_options.get(), **changes)
+    options = _options.get()
+    changed = PrintOptions(**{n: getattr(options, n) for n in options.__slots__} | changes)
     token = _options.set(changed)
     try:
         yield changed

@@ -1,0 +1,53 @@
+"""Record: base of small immutable classes that are compared by value.
+
+What a frozen dataclass is, without its price: making one takes longer than most modules take to
+import. A subclass lists its fields in ``__slots__``, in the order of the arguments of its
+``__init__``, which sets them with `Record._set`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NoReturn
+
+__all__ = ["Record"]
+
+
+class Record:
+    """An immutable object that equals another of its class iff all fields are equal."""
+
+    __slots__: tuple[str, ...] = ()
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+    """Names of all fields, those of base classes first."""
+
+    def __init_subclass__(cls) -> None:
+        cls._fields = (*cls._fields, *cls.__dict__.get("__slots__", ()))
+
+    def _set(self, *values: Any) -> None:
+        """Sets the first fields in order; for ``__init__`` alone."""
+        for name, value in zip(self._fields, values, strict=False):
+            object.__setattr__(self, name, value)
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple([getattr(self, name) for name in self._fields])
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed, so neither can its {name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed, so neither can its {name}")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record) or type(other) is not type(self):
+            return NotImplemented
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+    def __repr__(self) -> str:
+        shown = [f"{n}={getattr(self, n)!r}" for n in self._fields]
+        return f"{type(self).__qualname__}({', '.join(shown)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), self._values())
