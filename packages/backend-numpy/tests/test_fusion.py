@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import realta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from realta import functional as F
 from realta.graph import Builder
 from realta.ops import all_ops
 from realta.types import bfloat16, bool_, float16, float32, float64, int32, tensor_type, uint8
@@ -223,3 +225,23 @@ def test_random_chains(data, runner, values):
     outputs = [made[-1], *data.draw(st.lists(st.sampled_from(made), max_size=2))]
     arrays = [values(shape, dtype, domain) for domain in ("small", "special")]
     runner.both(builder.finish(*outputs), arrays, (1, 2))
+
+
+@pytest.mark.parametrize("size", [*range(1, 40), 1025, 200_000])
+def test_zeros_of_extremes_of_registers_keep_their_order(size):
+    """-0 is under 0 also where a fused kernel leaves the choice to NumPy."""
+    signs = np.where(np.arange(size) % 2 == 0, np.float32(-0.0), np.float32(0.0))
+    x, y = realta.Tensor(signs, device="numpy:0"), realta.Tensor(-signs, device="numpy:0")
+
+    def body(x, y):
+        positive = F.cast(x > 1, "float32")
+        largest = (F.maximum(positive, x * y), F.maximum(x * y, positive))
+        return *largest, F.minimum(F.abs(x), x * y), F.minimum(x * y, F.abs(x))
+
+    results = [t.numpy() for t in F.functional(body)(x, y)]
+    minus = np.signbit(signs * -signs)
+    assert minus.all()
+    for result in results[:2]:
+        assert not np.signbit(result).any()
+    for result in results[2:]:
+        assert np.signbit(result).all()

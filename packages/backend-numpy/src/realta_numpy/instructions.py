@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -159,6 +159,54 @@ def extreme_of_number(
         first = _CLIP, (number, infinity) if largest else (infinity, number)
     # Of -0 and 0 NumPy takes either; -0 + 0 is 0, anything else stays.
     return (first,) if number != 0 else (first, (_ADD, (number,)))
+
+
+@cache
+def _takes_second_zero() -> bool:
+    """Whether NumPy's loops over contiguous floats give the second of two equal zeros.
+
+    x86 and Arm instructions do; asked once, since it decides bits.
+    """
+    for dtype in (np.float32, np.float64):
+        for size in (*range(1, 70), 1025):
+            minus = np.negative(np.zeros(size, dtype))
+            zero = np.zeros(size, dtype)
+            if np.signbit(np.maximum(minus, zero)).any():
+                return False
+            if not np.signbit(np.minimum(zero, minus)).all():
+                return False
+    return True
+
+
+_NEVER_MINUS_ZERO: Final = frozenset({"abs", "exp"})
+
+
+def never_minus_zero(value: Any) -> bool:
+    """Whether a value that a node computes is never -0."""
+    if not isinstance(value, Node):
+        return False
+    if value.op.name == "cast":
+        return not value.operands[0].type.dtype.is_float
+    return value.op.name in _NEVER_MINUS_ZERO
+
+
+def plain_extreme(name: str, first: bool, second: bool) -> tuple[Instruction, bool] | None:
+    """NumPy's own maximum or minimum of contiguous floats, where its choice of zeros is right.
+
+    Args:
+        name: ``maximum`` or ``minimum``.
+        first: whether the first operand is never -0.
+        second: whether the second is never -0.
+
+    Returns:
+        The instruction, and whether the operands are to be exchanged; None if it may choose wrong.
+    """
+    if not (first or second) or not _takes_second_zero():
+        return None
+    # Of two zeros the second is taken: for a maximum it must be the one that is never -0.
+    largest = name == "maximum"
+    ufunc = np.maximum if largest else np.minimum
+    return Instruction(f"{name}_plain", ufunc, exact=True), not (second if largest else first)
 
 
 def _cast(x: Any, out: Any, source: DType, target: DType) -> None:

@@ -44,8 +44,17 @@ def allocate_block(nbytes: int) -> NDArray[np.uint8]:
         ) from error
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with suppress(OSError):  # a kernel without them serves small pages: slower, but right
-            mapped.madvise(mmap.MADV_HUGEPAGE)
+            mapped.madvise(mmap.MADV_HUGEPAGE, 0, _huge_bytes(nbytes))
     return _aligned(np.frombuffer(mapped, _BYTE), nbytes, HUGE_PAGE)
+
+
+def _huge_bytes(nbytes: int) -> int:
+    """How much of a mapping gets huge pages: what a size class may leave unused stays small pages.
+
+    A class is at most an eighth larger than its tensor, and a huge page is memory as a whole once
+    a byte of it is touched.
+    """
+    return max(1, nbytes * 7 // 8 // HUGE_PAGE) * HUGE_PAGE
 
 
 def _aligned(raw: NDArray[np.uint8], nbytes: int, alignment: int) -> NDArray[np.uint8]:

@@ -18,7 +18,13 @@ from realta.ops import OpKind
 from realta.types import DType
 
 from realta_numpy.frame import Frame, Unframed, build_frame, chain_of
-from realta_numpy.instructions import Instruction, extreme_of_number, instruction_of
+from realta_numpy.instructions import (
+    Instruction,
+    extreme_of_number,
+    instruction_of,
+    never_minus_zero,
+    plain_extreme,
+)
 from realta_numpy.loops import TILE, Loops, choose_loops
 from realta_numpy.registers import register_dtype
 
@@ -198,7 +204,13 @@ class _Builder:
         """Writes the maximum or minimum with a known number in a cheaper way, if there is one."""
         known = [a for a in reads if a.kind == "constant"]
         name = node.op.scalar
-        if name not in ("maximum", "minimum") or len(known) != 1 or not node.type.dtype.is_float:
+        if name not in ("maximum", "minimum") or not node.type.dtype.is_float:
+            return False
+        # Tiles of whole rows are contiguous, and so are the registers of a tile.
+        registers = [a.result for a in reads if a.result is not None and a.result.span == "full"]
+        if len(registers) == 2 and result.span == "full" and self.program.loops.whole_rows:
+            return self._plain_extreme(node, reads, result)
+        if len(known) != 1:
             return False
         number = self.program.constants[known[0].number]
         steps = extreme_of_number(name, number, prod(self.program.loops.tile))
@@ -211,6 +223,18 @@ class _Builder:
         if steps:
             self.results[node] = result
         return bool(steps)
+
+    def _plain_extreme(self, node: Node, reads: tuple[Atom, ...], result: Result) -> bool:
+        """The same of two registers, where signed zeros need no second look."""
+        signs = [never_minus_zero(self._member(v)) for v in node.operands]
+        found = plain_extreme(node.op.scalar, *signs)
+        if found is None:
+            return False
+        instruction, exchanged = found
+        ordered = reads[::-1] if exchanged else reads
+        self.program.steps.append(Step("apply", ordered, result, instruction))
+        self.results[node] = result
+        return True
 
     def _reduce(self, node: Node) -> None:
         dtype = node.type.dtype
