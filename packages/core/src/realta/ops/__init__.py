@@ -15,6 +15,7 @@ from realta.ops.opdef import (
     all_ops,
     as_arrays,
     define,
+    defines_more,
     find_op,
     get_op,
     undefine,
@@ -26,3 +27,5 @@ __all__ = [
     "Sample", "all_ops", "as_arrays", "convert", "define", "families", "find_op", "get_op",
     "undefine",
 ]  # fmt: skip
+
+defines_more("realta.ops.more_families")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Algebra", "Attr", "Emitter", "OpDef", "OpKind", "Sample", "TypeRule",
-    "all_ops", "define", "find_op", "get_op", "undefine",
+    "all_ops", "define", "defines_more", "find_op", "get_op", "undefine",
 ]  # fmt: skip
 
 
@@ -324,6 +324,19 @@ _ATTR_KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
 NO_ATTRS: Final = Attributes()
 _MEMO_LIMIT: Final = 4096
 _OPS: Final[dict[str, OpDef]] = {}
+_MORE: Final[list[str]] = []
+"""Modules that define ops and are imported when a name is not found: few programs need them all."""
+
+
+def defines_more(module: str) -> None:
+    """Notes a module of ops that is to be imported when an op is asked for that is not known."""
+    _MORE.append(module)
+
+
+def _complete() -> None:
+    # Importing waits for another thread that does it, and lets what is being imported define ops.
+    for module in _MORE:
+        importlib.import_module(module)
 
 
 def define(
@@ -357,7 +370,7 @@ def define(
     Raises:
         ArgumentError: the name is taken.
     """
-    if name in _OPS:
+    if find_op(name) is not None:
         raise ArgumentError(
             f"the op {name!r} is already defined",
             where=f"define({name!r})",
@@ -376,12 +389,17 @@ def define(
 
 def undefine(name: str) -> None:
     """Removes an op that was added at run time; for tests and for unloading a plugin."""
+    _complete()  # what is removed does not come back
     _OPS.pop(name, None)
 
 
 def find_op(name: str) -> OpDef | None:
     """The op of that name, or None."""
-    return _OPS.get(name)
+    found = _OPS.get(name)
+    if found is None:
+        _complete()
+        found = _OPS.get(name)
+    return found
 
 
 def get_op(name: str) -> OpDef:
@@ -390,7 +408,7 @@ def get_op(name: str) -> OpDef:
     Raises:
         UnsupportedOp: there is none; the message suggests the nearest name.
     """
-    op = _OPS.get(name)
+    op = find_op(name)
     if op is None:
         difflib = importlib.import_module("difflib")  # not worth its import time before
         near = difflib.get_close_matches(name, _OPS, n=1)
@@ -401,6 +419,7 @@ def get_op(name: str) -> OpDef:
 
 def all_ops() -> Iterator[OpDef]:
     """Every op, in the order of definition."""
+    _complete()
     return iter(tuple(_OPS.values()))
 
 
