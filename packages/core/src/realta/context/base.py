@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Sequence
 from sys import getrefcount
@@ -16,6 +15,7 @@ from realta.context.pending import counts_as_pending, pending_graph
 from realta.context.seed import RandomState
 from realta.errors import RealizationError, RealtaError
 from realta.graph import Graph, Input, Location, Node, Region, Value, call_text
+from realta.locks import Lock, RLock
 from realta.ops import Attributes, OpDef
 from realta.runtime import Storage
 from realta.types import TensorType
@@ -60,10 +60,10 @@ class RecordingContext(Opening):
         self.region: Region | None = None
         if fuse != "may" or numerics != "exact":
             self.region = Region(self.name, fuse, numerics, self.opened_at)
-        self.lock = threading.RLock()
+        self.lock = RLock()
         self.pending: list[weakref.ref[Any]] = []
         self.splits: list[str] = []
-        self._pending_lock = threading.Lock()
+        self._pending_lock = Lock()
         self._compact_at = _COMPACT_AT
         self._recorded = 0
         self._sources: dict[int, Input] = {}

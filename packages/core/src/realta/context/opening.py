@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 from realta.context.location import caller_location
 from realta.context.scope import activate, deactivate
 from realta.errors import RealizationError
+from realta.locks import get_ident
 
 if TYPE_CHECKING:
     from realta.context.base import RecordingContext
@@ -49,7 +49,7 @@ class Opening:
         return cast("RecordingContext", self)
 
     def __enter__(self) -> Self:
-        thread = threading.get_ident()
+        thread = get_ident()
         if self._depth and self._owner != thread:
             raise RealizationError(
                 f"{self.describe()} is open in another thread",

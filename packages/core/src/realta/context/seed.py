@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from realta.context.location import caller_location
 from realta.errors import ArgumentError
+from realta.locks import Lock
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class RandomState:
     __slots__ = ("_lock", "counter", "key")
 
     def __init__(self, key: int = 0) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self.key = 0
         self.counter = 0
         self.reset(key)

@@ -7,6 +7,8 @@ have no elements to spare for a wrong index.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from realta.ops.opdef import Sample
@@ -24,7 +26,27 @@ def elementwise_samples(
     dtypes: tuple[DType | None, ...] = (),
 ) -> tuple[Sample, ...]:
     """Samples of an elementwise op: 0-d, empty, block edges, several axes, special values."""
-    given = dict(attrs or {})
+    if not attrs and not dtypes:
+        return _plain_samples(operands, domain, special)
+    return _elementwise_samples(operands, domain, special, attrs or {}, dtypes)
+
+
+@cache
+def _plain_samples(
+    operands: int, domain: str | tuple[str, ...], special: bool
+) -> tuple[Sample, ...]:
+    # Most elementwise ops have one of few such lists, which are part of every import.
+    return _elementwise_samples(operands, domain, special, {}, ())
+
+
+def _elementwise_samples(
+    operands: int,
+    domain: str | tuple[str, ...],
+    special: bool,
+    attrs: Mapping[str, Any],
+    dtypes: tuple[DType | None, ...],
+) -> tuple[Sample, ...]:
+    given = MappingProxyType(dict(attrs))
 
     def sample(shape: tuple[int, ...], values: str | tuple[str, ...], note: str) -> Sample:
         return Sample((shape,) * operands, given, values, dtypes, note)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
-import threading
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
 from realta import runtime
 from realta.errors import BackendNotFound, BackendUnavailable, DeviceError
+from realta.locks import RLock
 from realta.plugins.loading import load_extension, load_plugin_backend
 from realta.plugins.scan import EntryPoint, entry_points, forget
 
@@ -32,7 +32,7 @@ _OWN: Final = EntryPoint(
 _PUBLISHED: Final = ("cuda", "llvm", "numpy", "opencl")
 _EXTENSIONS: Final = ("ops", "passes")
 
-_lock: Final = threading.RLock()
+_lock: Final = RLock()
 _given: Final[dict[str, runtime.Backend]] = {}
 _loaded: Final[dict[EntryPoint, runtime.Backend | DeviceError]] = {}
 _probed: Final[dict[str, tuple[runtime.DeviceInfo, ...] | runtime.Unavailable]] = {}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from realta import runtime
 from realta.errors import BackendUnavailable, RealtaError
+from realta.locks import RLock
 from realta.plugins.scan import EntryPoint
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load_extension", "load_plugin_backend", "plugin_host"]
 
-_lock: Final = threading.RLock()
+_lock: Final = RLock()
 _host: list[PluginHost] = []
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Callable
 from typing import Final
 
 from realta import runtime
 from realta.errors import ArgumentError, BackendNotFound, BackendUnavailable, DeviceError
+from realta.locks import RLock
 from realta.plugins.backends import backends, load_backend, probe_backend
 
 __all__ = [
@@ -20,7 +20,7 @@ _HOSTS: Final = ("llvm", "numpy", "reference")
 """What ``cpu`` stands for: the first of these that is installed and works."""
 _LAST: Final = {"cuda": 0, "opencl": 2}
 
-_lock: Final = threading.RLock()
+_lock: Final = RLock()
 _names: Final[dict[str, str]] = {}
 _hosts: Final[dict[str, bool]] = {}
 _devices: Final[dict[str, runtime.OpenDevice]] = {}

@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
+
+from realta.locks import Lock
 
 __all__ = ["EntryPoint", "entry_points", "forget"]
 
@@ -40,7 +41,7 @@ class EntryPoint(NamedTuple):
     version: str
 
 
-_lock: Final = threading.Lock()
+_lock: Final = Lock()
 _found: Final[dict[tuple[str, ...], tuple[EntryPoint, ...]]] = {}
 
 

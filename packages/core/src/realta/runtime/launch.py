@@ -8,11 +8,11 @@ core's: a launch whose inputs come from launches with unread statuses keeps thos
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from realta.errors import RealtaError
+from realta.locks import Lock
 
 __all__ = ["Launch", "Status", "raise_again"]
 
@@ -53,7 +53,7 @@ class Launch:
         self.statuses = statuses
         self.parents = parents
         self.locate = locate
-        self.lock = threading.Lock()
+        self.lock = Lock()
         self.depth: int = 1 + max((p.depth for p in parents), default=0)
         if self.depth > _MOST_UNREAD:
             for parent in parents:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from realta.context import caller_location, standing_at
+from realta.locks import Lock
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +20,7 @@ __all__ = ["Realize", "realize_in_background"]
 T = TypeVar("T", bound="TensorBase")
 
 _WORKERS: Final = 4
-_lock: Final = threading.Lock()
+_lock: Final = Lock()
 _pools: Final[list[ThreadPoolExecutor]] = []
 
 

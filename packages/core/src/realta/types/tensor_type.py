@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Sequence
 from math import prod
 from typing import Any, Self, cast
 
 from realta.errors import RealtaError, ShapeError
+from realta.locks import Lock
 from realta.types.dims import Dim, as_dim
 from realta.types.dtypes import DType, as_dtype
 
@@ -17,7 +17,7 @@ Shape = tuple["int | Dim", ...]
 _interned: weakref.WeakValueDictionary[tuple[object, ...], TensorType] = (
     weakref.WeakValueDictionary()
 )
-_lock = threading.Lock()
+_lock = Lock()
 
 
 class TensorType:
