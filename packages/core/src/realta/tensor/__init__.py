@@ -2,21 +2,27 @@
 
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from realta.context import current_realization_context, realization_context
+from realta.on_demand import on_demand
 from realta.plugins import default_device, default_dtype, defaults, defaults_like
 from realta.tensor.base import RealizationState
 from realta.tensor.display import print_options
-from realta.tensor.protocol import RealizationContext
 from realta.tensor.tensor import Tensor, real_tensor, wrap
 from realta.types import TensorType
+
+if TYPE_CHECKING:
+    from realta.tensor.protocol import RealizationContext
 
 __all__ = [
     "RealizationContext", "RealizationState", "Tensor", "TensorType", "current_realization_context",
     "default_device", "default_dtype", "defaults", "defaults_like", "print_options", "real_tensor",
     "realization_context", "wrap",
 ]  # fmt: skip
+
+
+__getattr__ = on_demand(__name__, {"protocol": ("RealizationContext",)})
 
 
 class _CallableModule(ModuleType):
