@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from realta import functional as F
 from realta.graph import Builder
 from realta.ops import all_ops
+from realta.testing import assert_same_bits
 from realta.types import bfloat16, bool_, float16, float32, float64, int32, tensor_type, uint8
 from realta_numpy.loops import TILE
 
@@ -245,3 +246,20 @@ def test_zeros_of_extremes_of_registers_keep_their_order(size):
         assert not np.signbit(result).any()
     for result in results[2:]:
         assert np.signbit(result).all()
+
+
+@pytest.mark.parametrize("size", [1, 7, 33, 1025, 300_000])
+@pytest.mark.parametrize("number", [0.0, -0.0, 1.5, -2.0])
+def test_extremes_with_a_known_number_are_those_of_the_reference(size, number):
+    values = np.random.default_rng(size).normal(size=size).astype(np.float32) * 3
+    values[::5] = [0.0, -0.0, np.nan, np.inf][size % 4]
+    values[1::5] = -0.0
+
+    def body(x):
+        y = x * 1.0
+        return F.maximum(y, number), F.maximum(number, y), F.minimum(y, number)
+
+    found = F.functional(body)(realta.Tensor(values, device="numpy:0"))
+    wanted = F.functional(body)(realta.Tensor(values, device="reference:0"))
+    for one, other in zip(found, wanted, strict=True):
+        assert_same_bits(one, other)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -207,6 +208,37 @@ def plain_extreme(name: str, first: bool, second: bool) -> tuple[Instruction, bo
     largest = name == "maximum"
     ufunc = np.maximum if largest else np.minimum
     return Instruction(f"{name}_plain", ufunc, exact=True), not (second if largest else first)
+
+
+@lru_cache(maxsize=16)
+def _filled(number: bytes, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+    found = np.full(count, np.frombuffer(number, dtype)[0])
+    found.flags.writeable = False
+    return found
+
+
+def extreme_of_filled(
+    name: str, number: NDArray[Any], tile: tuple[int, ...]
+) -> tuple[Instruction, NDArray[Any]] | None:
+    """The maximum or minimum of a contiguous tile with one known finite number, as one call.
+
+    NumPy takes an array of equal numbers four times as fast as the number, and of two zeros that
+    array's.
+
+    Args:
+        name: ``maximum`` or ``minimum``.
+        number: the number, a 0-d array of the register's dtype.
+        tile: extents of a whole tile.
+
+    Returns:
+        The instruction and its second operand; None where it could choose the wrong zero.
+    """
+    largest = name == "maximum"
+    wrong_zero = number == 0 and bool(np.signbit(number)) is largest
+    if wrong_zero or not np.isfinite(number) or not _takes_second_zero():
+        return None
+    filled = _filled(number.tobytes(), number.dtype, prod(tile)).reshape(tile)
+    return Instruction(f"{name}_plain", np.maximum if largest else np.minimum, exact=True), filled
 
 
 def _cast(x: Any, out: Any, source: DType, target: DType) -> None:

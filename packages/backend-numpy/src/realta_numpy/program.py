@@ -20,6 +20,7 @@ from realta.types import DType
 from realta_numpy.frame import Frame, Unframed, build_frame, chain_of
 from realta_numpy.instructions import (
     Instruction,
+    extreme_of_filled,
     extreme_of_number,
     instruction_of,
     never_minus_zero,
@@ -213,6 +214,9 @@ class _Builder:
         if len(known) != 1:
             return False
         number = self.program.constants[known[0].number]
+        if registers and self._filled_extreme(name, number, registers[0], result):
+            self.results[node] = result
+            return True
         steps = extreme_of_number(name, number, prod(self.program.loops.tile))
         atom = next(a for a in reads if a.kind != "constant")
         for n, (instruction, others) in enumerate(steps, 1):
@@ -223,6 +227,23 @@ class _Builder:
         if steps:
             self.results[node] = result
         return bool(steps)
+
+    def _filled_extreme(
+        self, name: str, number: NDArray[Any], register: Result, result: Result
+    ) -> bool:
+        """The same of a register and an array full of the number, where that is right."""
+        loops = self.program.loops
+        if not loops.whole_rows or result.span != "full":
+            return False
+        found = extreme_of_filled(name, number, loops.tile)
+        if found is None:
+            return False
+        instruction, filled = found
+        self.program.constants.append(filled)
+        other = Atom("constant", len(self.program.constants) - 1)
+        reads = (Atom("result", result=register), other)
+        self.program.steps.append(Step("apply", reads, result, instruction))
+        return True
 
     def _plain_extreme(self, node: Node, reads: tuple[Atom, ...], result: Result) -> bool:
         """The same of two registers, where signed zeros need no second look."""

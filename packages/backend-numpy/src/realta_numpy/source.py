@@ -236,8 +236,12 @@ class _Writer:
     def _read(self, atom: Atom, allocation: Allocation) -> str:
         if atom.kind == "constant":
             name = f"c{atom.number}"
-            self.names[name] = self.program.constants[atom.number]
-            return name
+            constant = self.names[name] = self.program.constants[atom.number]
+            loops = self.program.loops.loops
+            if not constant.ndim or not loops:
+                return name
+            # An array as large as a whole tile; the last tile may be shorter along the cut axis.
+            return f"{name}[{':, ' * loops[-1].axis}:size]"
         if atom.kind == "operand":
             return f"{'a' if self.program.loops.loops else 'v'}{atom.number}"
         assert isinstance(atom.result, Result)  # noqa: S101
