@@ -344,3 +344,11 @@ def test_a_cold_process_is_timed_until_it_prints(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(processes, "PROBES", tmp_path)
     with pytest.raises(Failed, match="KeyError: 'nothing'"):
         processes.seconds_until_result("silent")
+
+
+@pytest.mark.parametrize(
+    ("measured", "written"),
+    [(1.0, 1.0), (1.00003, 1.001), (0.99999, 1.0), (12.3401, 12.35), (0.0, 0.0)],
+)
+def test_figures_are_never_written_below_what_was_measured(measured: float, written: float) -> None:
+    assert results.rounded_up(measured) == written
