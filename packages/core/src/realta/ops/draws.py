@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from realta.errors import ArgumentError, ShapeError
+from realta.errors import ArgumentError
 from realta.ops.conversion import Array
 from realta.ops.opdef import Attr, Emitter, OpKind, Sample, define, get_op
-from realta.ops.rules import check_dtype, extents
+from realta.ops.rules import drawn
 from realta.types import (
     FLOATS,
     INTEGERS,
@@ -19,7 +19,6 @@ from realta.types import (
     TensorType,
     float32,
     float64,
-    tensor_type,
     uint32,
     uint64,
 )
@@ -34,18 +33,16 @@ _ATTRS: Final = {
     "dtype": Attr("dtype", doc="element type of the result"),
     "device": Attr("str", "", "device of the result; empty for the graph's device"),
 }
+_SAMPLES: Final = tuple(
+    Sample(((4,),), {"shape": s, "dtype": lambda d: d}, "integers", (uint32,))
+    for s in ((), (0,), (17,), (3, 33), (1025,))
+)
 
 
 def _draw_rule(
     state: TensorType, *, shape: Shape, dtype: DType, device: str, **_: Any
 ) -> TensorType:
-    check_dtype("the state", state, (uint32,))
-    if state.shape != (4,):
-        raise ShapeError(
-            f"the state has the shape {extents(state.shape)}, not (4,)",
-            fix="give counter low, counter high, key low, key high",
-        )
-    return tensor_type(dtype, shape, device or state.device)
+    return drawn(state, shape, dtype, device)
 
 
 def _bits(state: Array, shape: tuple[int, ...], dtype: DType) -> Array:
@@ -88,10 +85,7 @@ define(
     attrs=_ATTRS,
     dtypes=FLOATS,
     data_operand=-1,
-    samples=tuple(
-        Sample(((4,),), {"shape": s, "dtype": lambda d: d}, "integers", (uint32,))
-        for s in ((), (0,), (17,), (3, 33), (1025,))
-    ),
+    samples=_SAMPLES,
     level="random",
 )
 
@@ -161,10 +155,7 @@ define(
     attrs=_ATTRS,
     dtypes=FLOATS,
     data_operand=-1,
-    samples=tuple(
-        Sample(((4,),), {"shape": s, "dtype": lambda d: d}, "integers", (uint32,))
-        for s in ((), (0,), (17,), (3, 33), (1025,))
-    ),
+    samples=_SAMPLES,
     tolerance="normal",
     level="random",
 )

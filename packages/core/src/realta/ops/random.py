@@ -6,26 +6,21 @@ from math import prod
 
 import numpy as np
 
-from realta.errors import DTypeError, ShapeError
+from realta.errors import DTypeError
 from realta.ops.conversion import Array
 from realta.ops.opdef import Attr, OpKind, Sample, define
 from realta.ops.philox import philox_block
-from realta.ops.rules import check_dtype, extents
-from realta.types import DType, Shape, TensorType, tensor_type, uint32, uint64
+from realta.ops.rules import drawn
+from realta.types import DType, Shape, TensorType, uint32, uint64
 
 __all__: list[str] = []
 
 
 def _philox_rule(state: TensorType, *, shape: Shape, dtype: DType, device: str) -> TensorType:
-    check_dtype("the state", state, (uint32,))
-    if state.shape != (4,):
-        raise ShapeError(
-            f"the state has the shape {extents(state.shape)}, not (4,)",
-            fix="give counter low, counter high, key low, key high",
-        )
+    found = drawn(state, shape, dtype, device)
     if dtype not in (uint32, uint64):
         raise DTypeError(f"philox_bits makes uint32 or uint64, not {dtype}", fix="cast the bits")
-    return tensor_type(dtype, shape, device or state.device)
+    return found
 
 
 def _philox_bits(state: Array, *, shape: tuple[int, ...], dtype: DType, device: str) -> Array:

@@ -11,11 +11,11 @@ from math import prod
 from typing import Any
 
 from realta.errors import ArgumentError, DeviceError, DTypeError, ShapeError
-from realta.types import Dim, DType, Shape, TensorType, bool_, tensor_type
+from realta.types import Dim, DType, Shape, TensorType, bool_, tensor_type, uint32
 
 __all__ = [
     "check_axes", "check_axis", "check_choice", "check_dtype", "check_rank", "check_same",
-    "common_device", "comparison", "count", "elementwise", "extents", "like", "predicate",
+    "common_device", "comparison", "count", "drawn", "elementwise", "extents", "like", "predicate",
     "reduced", "scan",
 ]  # fmt: skip
 
@@ -171,3 +171,14 @@ def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
             f"the attribute {name!r} is one of {', '.join(map(repr, choices))}, got {value!r}",
             fix="choose one of them",
         )
+
+
+def drawn(state: TensorType, shape: Shape, dtype: DType, device: str) -> TensorType:
+    """The type of what is drawn from a random state, on its device if none is named."""
+    check_dtype("the state", state, (uint32,))
+    if state.shape != (4,):
+        raise ShapeError(
+            f"the state has the shape {extents(state.shape)}, not (4,)",
+            fix="give counter low, counter high, key low, key high",
+        )
+    return tensor_type(dtype, shape, device or state.device)

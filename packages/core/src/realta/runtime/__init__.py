@@ -135,7 +135,6 @@ __all__ = [
     "set_fallback_policy",
     "set_num_threads",
     "size_class",
-    "storage_from_array",
     "synchronize",
     "uniquely_held",
     "writable_bytes",
@@ -234,8 +233,3 @@ __getattr__ = on_demand(
         ),
     },
 )
-
-
-def storage_from_array(device: OpenDevice, array: object) -> Storage:
-    """A new storage with a copy of an array's values; see `OpenDevice.upload`."""
-    return device.upload(array)  # type: ignore[arg-type]
