@@ -31,8 +31,9 @@ from realta.functional.gathering import gather, take
 from realta.functional.habits import FUNCTION_HABITS, METHOD_HABITS
 from realta.functional.indexing import buffer_store, buffer_store_slice, slice_tensor
 from realta.functional.joining import chunk, concat, pad, roll, split, stack, tile
+from realta.functional.later import LATER, LATER_METHODS
 from realta.functional.linalg import attention, dot, linear, matmul, outer
-from realta.functional.methods import attach
+from realta.functional.methods import attach, attach_later
 from realta.functional.movement import (
     barrier,
     broadcast_to,
@@ -155,6 +156,7 @@ from realta.functional.special import (
     pow,
     where,
 )
+from realta.on_demand import on_demand
 from realta.ops import OpDef, find_op
 from realta.tensor.tensor import add_habits
 
@@ -179,7 +181,11 @@ __all__ = [
     "tril", "triu", "trunc", "unsqueeze", "var", "where", "zeros", "zeros_like",
 ]  # fmt: skip
 
+_later: Final[Callable[[str], Callable[..., Any]]] = on_demand(__name__, LATER)
+_LATER_NAMES: Final = frozenset(name for names in LATER.values() for name in names)
+
 attach(globals())
+attach_later(LATER_METHODS, _later)
 add_habits(METHOD_HABITS)
 
 _made: Final[dict[str, tuple[OpDef, Callable[..., Any]]]] = {}
@@ -187,7 +193,9 @@ _made: Final[dict[str, tuple[OpDef, Callable[..., Any]]]] = {}
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
-    """The function of an elementwise op that was defined at run time; a hint for foreign names."""
+    """A function that is imported when it is asked for, or that of an op defined at run time."""
+    if name in _LATER_NAMES:
+        return _later(name)
     op = find_op(name)
     if op is not None and is_elementwise(op):
         made = _made.get(name)
