@@ -4,6 +4,8 @@ import copy
 import pickle
 
 import pytest
+from realta.codegen.indices import Axis
+from realta.codegen.ir import Tree
 from realta.graph import Location, Region
 from realta.tensor.display import PrintOptions
 
@@ -41,3 +43,11 @@ def test_records_are_copied_and_pickled() -> None:
     options = PrintOptions(linewidth=40)
     assert pickle.loads(pickle.dumps(options)) == options
     assert copy.deepcopy(options) == options
+
+
+def test_a_record_with_computed_fields_is_pickled_by_its_fields() -> None:
+    index = Axis("i", 3) * 4 + 1
+    back = pickle.loads(pickle.dumps(index))
+    assert back == index
+    assert (back.low, back.high) == (1, 9)
+    assert pickle.loads(pickle.dumps(Tree(16, 512))) == Tree(16, 512)

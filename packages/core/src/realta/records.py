@@ -1,8 +1,8 @@
 """Record: base of small immutable classes that are compared by value.
 
 What a frozen dataclass is, without its price: making one takes longer than most modules take to
-import. A subclass lists its fields in ``__slots__``, in the order of the arguments of its
-``__init__``, which sets them with `Record._set`.
+import. A subclass lists its fields in ``__slots__`` and sets them in that order, with
+`Record._set`, in its ``__init__``; the arguments of that may be others (a field may be computed).
 """
 
 from __future__ import annotations
@@ -50,4 +50,12 @@ class Record:
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), self._values())
+        # The fields themselves: what __init__ takes may be fewer, or in another order.
+        return (_restored, (type(self), *self._values()))
+
+
+def _restored(kind: type[Record], *values: Any) -> Record:
+    """A record from its fields, in order."""
+    record = kind.__new__(kind)
+    record._set(*values)
+    return record
