@@ -3,11 +3,14 @@
 An index is a mathematical integer: no product wraps. Every expression knows the least and the
 greatest value it can take (`low`, `high`), from the extents of the loop variables in it; the
 renderer uses 32-bit arithmetic where all parts of an index fit and 64-bit arithmetic elsewhere.
-Built through operators, which simplify as they go; the rules are in `simplify_*` below.
+Built through operators, which simplify as they go; the rules are in `add`, `mul`, `quotient`,
+`remainder`, `least` and `greatest` below.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from realta.records import Record
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Axis", "Greatest", "Index", "Least", "Number", "Position", "Product", "Quotient", "Remainder",
-    "Sum", "as_index",
+    "Sum", "as_index", "axes_of", "evaluate", "greatest", "least", "parts", "substitute",
 ]  # fmt: skip
 
 
@@ -91,65 +94,68 @@ class Sum(Index):
         self._set(sum(t.high for t in terms), sum(t.low for t in terms), terms)
 
 
-class Product(Index):
-    """An index times a known integer."""
+class Unary(Index):
+    """An index made of another one and a known integer."""
 
-    __slots__ = ("factor", "of")
+    __slots__ = ("of",)
 
     of: Index
+
+
+class Product(Unary):
+    """An index times a known integer."""
+
+    __slots__ = ("factor",)
+
     factor: int
 
     def __init__(self, of: Index, factor: int) -> None:
         ends = (of.low * factor, of.high * factor)
-        self._set(max(ends), min(ends), factor, of)
+        self._set(max(ends), min(ends), of, factor)
 
 
-class Quotient(Index):
+class Quotient(Unary):
     """Floor of an index over a known positive integer."""
 
-    __slots__ = ("divisor", "of")
+    __slots__ = ("divisor",)
 
-    of: Index
     divisor: int
 
     def __init__(self, of: Index, divisor: int) -> None:
-        self._set(of.high // divisor, of.low // divisor, divisor, of)
+        self._set(of.high // divisor, of.low // divisor, of, divisor)
 
 
-class Remainder(Index):
+class Remainder(Unary):
     """What floor division by a known positive integer leaves: 0 … divisor - 1."""
 
-    __slots__ = ("divisor", "of")
+    __slots__ = ("divisor",)
 
-    of: Index
     divisor: int
 
     def __init__(self, of: Index, divisor: int) -> None:
-        self._set(divisor - 1, 0, divisor, of)
+        self._set(divisor - 1, 0, of, divisor)
 
 
-class Least(Index):
+class Least(Unary):
     """The smaller of an index and a known integer."""
 
-    __slots__ = ("bound", "of")
+    __slots__ = ("bound",)
 
-    of: Index
     bound: int
 
     def __init__(self, of: Index, bound: int) -> None:
-        self._set(min(of.high, bound), min(of.low, bound), bound, of)
+        self._set(min(of.high, bound), min(of.low, bound), of, bound)
 
 
-class Greatest(Index):
+class Greatest(Unary):
     """The greater of an index and a known integer."""
 
-    __slots__ = ("bound", "of")
+    __slots__ = ("bound",)
 
-    of: Index
     bound: int
 
     def __init__(self, of: Index, bound: int) -> None:
-        self._set(max(of.high, bound), max(of.low, bound), bound, of)
+        self._set(max(of.high, bound), max(of.low, bound), of, bound)
 
 
 class Position(Index):
@@ -219,6 +225,20 @@ def _divided(x: Index, divisor: int) -> tuple[Index, Index]:
     return whole, rest
 
 
+def _split(rest: Index, divisor: int) -> tuple[int, Index, Index]:
+    """A common factor g of divisor and most of an index, as ``rest = g * large + small``.
+
+    0 <= small < g, so that small takes no part in a division by a multiple of g.
+    """
+    terms = rest.terms if isinstance(rest, Sum) else (rest,)
+    factors = [t.factor for t in terms if isinstance(t, Product)]
+    for common in sorted({gcd(f, divisor) for f in factors}, reverse=True):
+        large, small = _divided(rest, common)
+        if common > 1 and small.low >= 0 and small.high < common:
+            return common, large, small
+    return 1, rest, Number(0)
+
+
 def quotient(x: Index, divisor: int) -> Index:
     """Floor of x over a known positive integer."""
     if divisor == 1:
@@ -226,6 +246,9 @@ def quotient(x: Index, divisor: int) -> Index:
     whole, rest = _divided(x, divisor)
     if rest.low // divisor == rest.high // divisor:
         return add(whole, Number(rest.low // divisor))
+    common, large, _ = _split(rest, divisor)
+    if common > 1:
+        return add(whole, quotient(large, divisor // common))
     if isinstance(rest, Quotient):
         return add(whole, quotient(rest.of, rest.divisor * divisor))
     return add(whole, Quotient(rest, divisor))
@@ -238,21 +261,145 @@ def remainder(x: Index, divisor: int) -> Index:
     _, rest = _divided(x, divisor)
     if rest.low // divisor == rest.high // divisor:
         return add(rest, Number(-divisor * (rest.low // divisor)))
+    common, large, small = _split(rest, divisor)
+    if common > 1:
+        return add(mul(remainder(large, divisor // common), common), small)
     if isinstance(rest, Remainder) and rest.divisor % divisor == 0:
         return remainder(rest.of, divisor)
     return Remainder(rest, divisor)
 
 
-def axes_of(index: Index) -> frozenset[Any]:
-    """The loop variables in an index, and the computed values in it."""
-    found: set[Any] = set()
-    stack: list[Index] = [index]
+def least(x: Index, bound: int) -> Index:
+    """The smaller of an index and a known integer."""
+    if x.high <= bound:
+        return x
+    return Number(bound) if x.low >= bound else Least(x, bound)
+
+
+def greatest(x: Index, bound: int) -> Index:
+    """The greater of an index and a known integer."""
+    if x.low >= bound:
+        return x
+    return Number(bound) if x.high <= bound else Greatest(x, bound)
+
+
+def _operands(index: Index) -> tuple[Index, ...]:
+    if isinstance(index, Sum):
+        return index.terms
+    return (index.of,) if isinstance(index, Unary) else ()
+
+
+def parts(index: Index) -> Iterator[Index]:
+    """Every expression in an index, each once, operands before what is made of them.
+
+    The values of computed positions are not entered. Nothing recurses: a chain of views may be as
+    long as a graph.
+    """
+    done: set[int] = set()
+    stack: list[tuple[Index, bool]] = [(index, False)]
     while stack:
-        part = stack.pop()
-        if isinstance(part, (Axis, Position)):
-            found.add(part)
+        part, ready = stack.pop()
+        if id(part) in done:
+            continue
+        if ready:
+            done.add(id(part))
+            yield part
+        else:
+            stack.append((part, True))
+            stack.extend((operand, False) for operand in _operands(part))
+
+
+def axes_of(index: Index) -> frozenset[Axis | Position]:
+    """The loop variables in an index, and the computed values in it."""
+    return frozenset(part for part in parts(index) if isinstance(part, (Axis, Position)))
+
+
+def _unplaced(position: Position) -> Any:
+    raise KeyError(f"a computed position: {position!r}")
+
+
+def evaluate(
+    index: Index, axes: Mapping[str, Any], position: Callable[[Position], Any] = _unplaced
+) -> Any:
+    """The value of an index.
+
+    Args:
+        index: the expression.
+        axes: values of the loop variables by name: integers, or integer arrays that broadcast.
+        position: gives the value of a computed position.
+
+    Raises:
+        KeyError: a loop variable, or a computed position, has no value.
+    """
+    values: dict[int, Any] = {}
+    for part in parts(index):
+        if isinstance(part, Number):
+            value: Any = part.value
+        elif isinstance(part, Axis):
+            value = axes[part.name]
+        elif isinstance(part, Position):
+            value = position(part)
         elif isinstance(part, Sum):
-            stack.extend(part.terms)
-        elif not isinstance(part, Number):
-            stack.append(part.of)  # type: ignore[attr-defined]
-    return frozenset(found)
+            value = sum(values[id(term)] for term in part.terms)
+        else:
+            value = _applied(part, values[id(part.of)] if isinstance(part, Unary) else None)
+        values[id(part)] = value
+    return values[id(index)]
+
+
+def _applied(part: Index, of: Any) -> Any:
+    match part:
+        case Product():
+            return of * part.factor
+        case Quotient():
+            return of // part.divisor
+        case Remainder():
+            return of % part.divisor
+        case Least():  # np.minimum would make NumPy's integers of Python's, which never wrap
+            return of + (part.bound - of) * (of > part.bound)
+        case Greatest():
+            return of + (part.bound - of) * (of < part.bound)
+    raise TypeError(f"no index: {part!r}")
+
+
+def substitute(
+    index: Index,
+    axes: Mapping[str, Index | int],
+    position: Callable[[Position], Index] = lambda position: position,
+) -> Index:
+    """An index with loop variables replaced, simplified again.
+
+    Args:
+        index: the expression.
+        axes: replacements by name; axes that are not named stay.
+        position: gives the replacement of a computed position; it stays by default.
+    """
+    values: dict[int, Index] = {}
+    for part in parts(index):
+        if isinstance(part, Axis):
+            value = as_index(axes.get(part.name, part))
+        elif isinstance(part, Position):
+            value = position(part)
+        elif isinstance(part, Sum):
+            value = Number(0)
+            for term in part.terms:
+                value = add(value, values[id(term)])
+        else:
+            value = _rebuilt(part, values[id(part.of)]) if isinstance(part, Unary) else part
+        values[id(part)] = value
+    return values[id(index)]
+
+
+def _rebuilt(part: Unary, of: Index) -> Index:
+    match part:
+        case Product():
+            return mul(of, part.factor)
+        case Quotient():
+            return quotient(of, part.divisor)
+        case Remainder():
+            return remainder(of, part.divisor)
+        case Least():
+            return least(of, part.bound)
+        case Greatest():
+            return greatest(of, part.bound)
+    raise TypeError(f"no index: {part!r}")
