@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from realta import runtime
 from realta.compilation.programs import Programs
 from realta.compilation.signature import Signature
 from realta.compilation.staging import Slot, StagedGraph, stage
-from realta.compilation.supplies import Captured
+from realta.compilation.supplies import Captured, External
 from realta.context import (
     EagerRealizationContext,
     GraphRealizationContext,
@@ -20,19 +20,31 @@ from realta.context import (
 from realta.errors import ArgumentError, RealizationError
 from realta.functional.arguments import as_tensor
 from realta.graph import Graph
+from realta.matching import State, matched, state_of
 from realta.tensor import Tensor, real_tensor
 from realta.tree import Star, flatten, unflatten
+from realta.weights import NameMap
 
 __all__ = ["CompiledFunction", "compile"]
 
 
 def compile(
-    fn: Callable[..., Any], *, name: str = "", numerics: Any = "exact", donate: Sequence[int] = ()
+    fn: Callable[..., Any],
+    *,
+    weights: Mapping[str, Any] | None = None,
+    auto_cast: bool = False,
+    name: str = "",
+    numerics: Any = "exact",
+    donate: Sequence[int] = (),
 ) -> Callable[..., CompiledFunction]:
     """Compiles a function ahead of time: ``compile(fn)(*types, **static)`` gives a callable.
 
     Args:
-        fn: a function of tensors; traced once.
+        fn: a function of tensors, traced once; or a module, whose parameters and buffers become
+            inputs by name.
+        weights: tensors or arrays by name in place of a module's own, which are then never asked
+            for; see `CompiledFunction.load_weights`.
+        auto_cast: whether these are cast to the parameters' dtypes.
         name: name of the graph; the function's if left out.
         numerics: ``"exact"`` or ``"fast"``.
         donate: numbers of tensor arguments whose memory a call may use up.
@@ -43,7 +55,10 @@ def compile(
     tracer = stage(fn, name=name)
 
     def with_types(*types: Any, **static: Any) -> CompiledFunction:
-        return CompiledFunction(tracer(*types, **static), numerics=numerics, donate=donate)
+        made = CompiledFunction(tracer(*types, **static), numerics=numerics, donate=donate)
+        if weights is not None:
+            made.load_weights(weights, auto_cast=auto_cast)
+        return made
 
     return with_types
 
@@ -52,7 +67,8 @@ class CompiledFunction:
     """A compiled graph that is called with tensors.
 
     Tensors that the function stores to, arguments or captured ones, move to their new versions
-    after a successful call, in place where nobody else holds the old one.
+    after a successful call, in place where nobody else holds the old one. Weights are inputs by
+    name: each call reads the newest version of each.
 
     Args:
         staged: the traced function.
@@ -67,7 +83,7 @@ class CompiledFunction:
     def __init__(
         self, staged: StagedGraph, *, numerics: Any = "exact", donate: Sequence[int] = ()
     ) -> None:
-        self.staged = staged
+        self.staged = staged = staged.with_own_externals()
         self.donate = frozenset(donate)
         wrong = [n for n in self.donate if n not in range(len(staged.types))]
         if wrong:
@@ -99,6 +115,35 @@ class CompiledFunction:
             ShapeError: dimensions are symbolic, so there is one program for each call's extents.
         """
         return self._programs.only()
+
+    @property
+    def weights(self) -> dict[str, Tensor]:
+        """What it reads by name: the module's parameters and buffers, or what was loaded."""
+        return {external.names[0]: external.tensor for external in self.staged.externals}
+
+    def load_weights(
+        self,
+        state: State,
+        strict: bool = True,
+        *,
+        auto_cast: bool = False,
+        names: NameMap | None = None,
+    ) -> tuple[list[str], list[str]]:
+        """Lets it read other tensors by name, all or nothing; nothing is compiled or run.
+
+        The module that it was compiled from keeps its own. Arguments, results and errors are those
+        of `Module.load_state_dict`.
+        """
+        where = f"load_weights of {self.name} at {caller_location()}"
+        externals = self.staged.externals
+        wanted = {name: external.tensor for external in externals for name in external.names}
+        pairs, missing, unknown = matched(
+            wanted, state_of(state, names, where), strict=strict, auto_cast=auto_cast, where=where
+        )
+        found = {id(old): new for old, new in pairs}
+        for external in externals:
+            external.tensor = found.get(id(external.tensor), external.tensor)
+        return missing, unknown
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls it with tensors of the declared types and the same static arguments.
@@ -145,7 +190,7 @@ class CompiledFunction:
         results = program.run(inputs, donated=donated, places=self._programs.places)
         move = rebind if context is None else context.move_to_storage
         for owner, number in staged.stored:
-            move(tensors[owner] if isinstance(owner, int) else owner, results[number])
+            move(_handle(owner, tensors), results[number])
         found = iter(results)
         leaves = [real_tensor(next(found)) if c is Slot else c for c in staged.constants]
         return unflatten(staged.results, leaves)
@@ -154,24 +199,24 @@ class CompiledFunction:
         """The numbers of inputs that are stored to and that nobody else holds."""
         found = set()
         for owner, _ in self.staged.stored:
-            tensor = tensors[owner] if isinstance(owner, int) else owner
+            tensor = _handle(owner, tensors)
             if not tensor._settle() or not tensor._storage.device.donates:
                 continue
             if runtime.uniquely_held(tensor._storage, 1):
                 found.add(owner if isinstance(owner, int) else self._number_of(owner))
         return frozenset(found - {-1})
 
-    def _number_of(self, captured: Tensor) -> int:
-        """The number of the input that a captured tensor is; -1 if it is only written."""
+    def _number_of(self, owner: Tensor | External) -> int:
+        """The number of the input that a tensor from outside is; -1 if it is only written."""
         for number, supply in enumerate(self.staged.supplies, len(self.staged.types)):
-            if isinstance(supply, Captured) and supply.tensor is captured:
+            if supply is owner or (isinstance(supply, Captured) and supply.tensor is owner):
                 return number
         return -1
 
     def _refuse_aliases(self, tensors: Sequence[Tensor]) -> None:
         """What is stored to may come in under one name only: a trace has a value for each name."""
         for owner, _ in self.staged.stored:
-            handle = tensors[owner] if isinstance(owner, int) else owner
+            handle = _handle(owner, tensors)
             for number, tensor in enumerate(tensors):
                 own = isinstance(owner, int) and number == owner
                 if tensor is handle and not own:
@@ -235,6 +280,13 @@ class CompiledFunction:
 
 def _restored(staged: StagedGraph, numerics: Any, donate: tuple[int, ...]) -> CompiledFunction:
     return CompiledFunction(staged, numerics=numerics, donate=donate)
+
+
+def _handle(owner: int | Tensor | External, tensors: Sequence[Tensor]) -> Tensor:
+    """The tensor that a store goes to: an argument, a captured one, or one read by name."""
+    if isinstance(owner, int):
+        return tensors[owner]
+    return owner.tensor if isinstance(owner, External) else owner
 
 
 def _tensor_labels(staged: StagedGraph) -> tuple[str, ...]:

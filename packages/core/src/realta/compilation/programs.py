@@ -8,12 +8,13 @@ from typing import Any, Final
 from realta import runtime
 from realta.errors import ShapeError
 from realta.graph import Graph
+from realta.locks import Lock
 from realta.passes.specialize import specialize
 
 __all__ = ["Programs"]
 
 _KEPT: Final = 64
-"""Programs for different extents that one graph keeps; the oldest goes first."""
+"""Programs for different extents that one graph keeps; the least recently used goes first."""
 
 
 class Programs:
@@ -29,7 +30,7 @@ class Programs:
         places: where its ops stand in the user's program.
     """
 
-    __slots__ = ("_found", "device", "graph", "options", "places", "static")
+    __slots__ = ("_found", "_lock", "device", "graph", "options", "places", "static")
 
     def __init__(
         self,
@@ -42,6 +43,7 @@ class Programs:
         self.device = device
         self.places = runtime.Places(graph.nodes).keep()
         self._found: dict[Any, runtime.Program] = {}
+        self._lock = Lock()
         self.static: runtime.Program | None = None
         if all(value.type.is_static for value in graph.inputs):
             self.static = runtime.program_for(graph, options, device)
@@ -56,12 +58,16 @@ class Programs:
         if self.static is not None:
             return self.static
         key = tuple(sorted(names.items()))
-        program = self._found.get(key)
-        if program is None:
-            program = runtime.program_for(specialize(self.graph, names), self.options, self.device)
-            if len(self._found) >= _KEPT:
-                self._found.pop(next(iter(self._found)), None)
+        with self._lock:
+            program = self._found.pop(key, None)
+            if program is not None:
+                self._found[key] = program  # now the last one to go
+                return program
+        program = runtime.program_for(specialize(self.graph, names), self.options, self.device)
+        with self._lock:
             self._found[key] = program
+            if len(self._found) > _KEPT:
+                del self._found[next(iter(self._found))]
         return program
 
     def only(self) -> runtime.Program:

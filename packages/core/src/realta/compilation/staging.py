@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from realta.compilation.supplies import Supply, supply_of
+from realta.compilation.supplies import External, Supply, supply_of
 from realta.context import GraphRealizationContext, TracedGraph, caller_location, complete_type
 from realta.errors import ArgumentError, RealtaError
 from realta.graph import Graph, Value
@@ -38,8 +38,9 @@ class StagedGraph:
         results: tree of the results.
         constants: the constant at each leaf of that tree, `Slot` where a tensor goes.
         supplies: where inputs behind the arguments come from.
-        stored: what the function stored to: the number of a tensor argument, or a captured tensor;
-            with the number of the output that is its new version.
+        stored: what the function stored to: the number of a tensor argument, a captured tensor, or
+            one that is read by name; with the number of the output that is its new version.
+        externals: what is read by name, also where the function does not read it.
     """
 
     graph: Graph
@@ -50,7 +51,22 @@ class StagedGraph:
     results: TreeDef
     constants: tuple[Any, ...]
     supplies: tuple[Supply, ...]
-    stored: tuple[tuple[int | Tensor, int], ...]
+    stored: tuple[tuple[int | Tensor | External, int], ...]
+    externals: tuple[External, ...] = ()
+
+    def with_own_externals(self) -> StagedGraph:
+        """The same, with own cells for what is read by name: what is put there is nobody else's."""
+        own = {id(cell): replace(cell) for cell in self.externals}
+
+        def swap(thing: Any) -> Any:
+            return own.get(id(thing), thing)
+
+        return replace(
+            self,
+            externals=tuple(own.values()),
+            supplies=tuple([swap(supply) for supply in self.supplies]),
+            stored=tuple([(swap(owner), number) for owner, number in self.stored]),
+        )
 
     def __str__(self) -> str:
         return str(self.graph)
@@ -62,7 +78,7 @@ def stage(fn: Callable[..., Any], *, name: str = "") -> Callable[..., StagedGrap
     Tracing leaves every tensor as it was, also those that the function stores to.
 
     Args:
-        fn: a function of tensors.
+        fn: a function of tensors, or a module, whose parameters and buffers become inputs by name.
         name: name of the graph; the function's if left out.
 
     Returns:
@@ -74,7 +90,7 @@ def stage(fn: Callable[..., Any], *, name: str = "") -> Callable[..., StagedGrap
     """
 
     def with_types(*types: Any, **static: Any) -> StagedGraph:
-        return _Trace(fn, name or getattr(fn, "__name__", "graph"), types, static).run()
+        return _Trace(fn, name or getattr(fn, "__name__", type(fn).__name__), types, static).run()
 
     return with_types
 
@@ -98,6 +114,9 @@ class _Trace:
         self.types = tuple([complete_type(t) for t in self.leaves if isinstance(t, TensorType)])
         self.traced = TracedGraph(name, self.types)
         self.handles: list[Tensor] = []
+        self.externals = _externals(fn)
+        for external in self.externals:
+            self.traced.context.declare(external.tensor, external.names[0])
 
     def run(self) -> StagedGraph:
         context = self.traced.context
@@ -121,19 +140,26 @@ class _Trace:
             for leaf, constant in zip(found, constants, strict=True)
             if constant is Slot
         ]
-        stored: list[tuple[int | Tensor, int]] = []
+        stored: list[tuple[int | Tensor | External, int]] = []
         for handle, owner in self._stored(context):
             stored.append((owner, len(outputs)))
             outputs.append(handle._value)
         self.traced.outputs = outputs
         graph = self.traced.finish()
         moved = {id(owner) for owner, _ in stored}
-        kept = {id(value): handle for handle, value in context.captured() if id(handle) in moved}
-        supplies = [supply_of(v, kept.get(id(v))) for v in graph.inputs[len(self.types) :]]
+        named = {id(external.tensor): external for external in self.externals}
+        known: dict[int, Supply] = {}
+        for handle, value in context.captured():
+            if id(handle) in named:
+                known[id(value)] = named[id(handle)]
+            elif id(handle) in moved:
+                known[id(value)] = supply_of(value, handle)
+        rest = graph.inputs[len(self.types) :]
+        supplies = [known.get(id(v)) or supply_of(v) for v in rest]
         static = tuple([Slot if isinstance(x, TensorType) else x for x in self.leaves])
         return StagedGraph(
             graph, self.tree, self.labels, static, self.types, results, constants,
-            tuple(supplies), tuple(stored),
+            tuple(supplies), tuple(stored), self.externals,
         )  # fmt: skip
 
     def _constant(self, leaf: Any) -> Any:
@@ -147,13 +173,16 @@ class _Trace:
             fix="return tensors, numbers, text or None, nested in tuples, lists or dicts",
         )
 
-    def _stored(self, context: GraphRealizationContext) -> list[tuple[Tensor, int | Tensor]]:
+    def _stored(
+        self, context: GraphRealizationContext
+    ) -> list[tuple[Tensor, int | Tensor | External]]:
         """Tensors from outside that were stored to, each with its argument's number if any."""
-        numbers = {id(handle): n for n, handle in enumerate(self.handles)}
-        found: list[tuple[Tensor, int | Tensor]] = []
+        owners: dict[int, int | External] = {id(e.tensor): e for e in self.externals}
+        owners |= {id(handle): n for n, handle in enumerate(self.handles)}
+        found: list[tuple[Tensor, int | Tensor | External]] = []
         for handle, first in context.moves.moved():
-            if id(handle) in numbers:
-                found.append((handle, numbers[id(handle)]))
+            if id(handle) in owners:
+                found.append((handle, owners[id(handle)]))
             elif first.storage is not None:
                 found.append((handle, handle))
         return found
@@ -162,3 +191,14 @@ class _Trace:
 def _labels(arguments: tuple[Any, Any]) -> tuple[str, ...]:
     """``0``, ``1.weight`` … for positional arguments, the name for keyword arguments."""
     return tuple([path.partition(".")[2] for path in paths(arguments)])
+
+
+def _externals(fn: Any) -> tuple[External, ...]:
+    """What a module's trace reads by name; nothing for other functions."""
+    listed = getattr(fn, "__realta_externals__", None)
+    names: dict[int, list[str]] = {}
+    tensors: dict[int, Tensor] = {}
+    for name, tensor in ({} if listed is None else listed()).items():
+        names.setdefault(id(tensor), []).append(name)
+        tensors[id(tensor)] = tensor
+    return tuple([External(tuple(names[key]), tensor) for key, tensor in tensors.items()])

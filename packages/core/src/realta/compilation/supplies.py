@@ -10,7 +10,7 @@ from realta.graph import Input, Value
 from realta.runtime import Storage
 from realta.tensor import Tensor, real_tensor
 
-__all__ = ["Captured", "Draw", "Fixed", "Supply", "supply_of"]
+__all__ = ["Captured", "Draw", "External", "Fixed", "Supply", "supply_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,23 @@ class Captured:
 
     tensor: Tensor
     stored: bool
+
+    def get(self) -> Storage:
+        """The storage it names now."""
+        return self.tensor._real_storage()
+
+
+@dataclass(eq=False, slots=True)
+class External:
+    """A tensor that is read by name: a parameter or buffer of a module, or what stands for it.
+
+    Attributes:
+        names: what it is called; a tied parameter has several names.
+        tensor: the handle whose newest version a call reads.
+    """
+
+    names: tuple[str, ...]
+    tensor: Tensor
 
     def get(self) -> Storage:
         """The storage it names now."""
@@ -52,7 +69,7 @@ class Fixed:
         return self.array
 
 
-Supply = Captured | Draw | Fixed
+Supply = Captured | Draw | External | Fixed
 
 
 def supply_of(value: Value, stored: Tensor | None = None) -> Supply:

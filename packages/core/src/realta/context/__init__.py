@@ -18,7 +18,7 @@ from realta.context.fitting import record_fitting
 from realta.context.graph_context import GraphRealizationContext
 from realta.context.graph_record import complete_type
 from realta.context.handle import TensorHandle, rebind, use_handle_type
-from realta.context.inputs import DrawInput, ScalarInput
+from realta.context.inputs import DrawInput, ExternalInput, ScalarInput
 from realta.context.lazy import LazyRealizationContext, lazy
 from realta.context.location import caller, caller_location, standing_at
 from realta.context.pending import pending_graph
@@ -29,7 +29,8 @@ from realta.context.traced_graph import TracedGraph
 
 __all__ = [
     "DEFAULT_NODE_BUDGET", "AbandonedRegion", "DefaultContext", "Demand", "DrawInput",
-    "EagerRealizationContext", "GraphRealizationContext", "LazyRealizationContext", "RandomState",
+    "EagerRealizationContext", "ExternalInput", "GraphRealizationContext",
+    "LazyRealizationContext", "RandomState",
     "RecordingContext", "ScalarInput", "TensorHandle", "TracedGraph", "ambient_context", "caller",
     "caller_location", "complete_type", "current", "current_realization_context",
     "custom_default", "cut_out", "default_realization_context", "ensure_context", "global_state",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 from realta.context.base import RecordingContext, make_real
 from realta.context.graph_record import GraphRecord
-from realta.context.inputs import DrawInput
+from realta.context.inputs import DrawInput, ExternalInput
 from realta.context.location import caller_location
 from realta.context.moves import MoveLog
 from realta.context.seed import RandomState
@@ -53,6 +53,7 @@ class GraphRealizationContext(RecordingContext):
         self.traced = graph if graph is not None else GraphRecord(self.name)
         self.moves = MoveLog()
         self._captured: dict[int, tuple[Any, Input]] = {}
+        self._externals: dict[int, tuple[Any, Input]] = {}
 
     def _leave(self, error: BaseException | None) -> None:
         self.moves.restore()
@@ -65,11 +66,21 @@ class GraphRealizationContext(RecordingContext):
     def move_to_storage(self, handle: Any, storage: Storage) -> None:
         """Moves a handle for as long as the graph is recorded."""
         self.moves.note(handle)
+        self._externals.pop(id(handle), None)
         super().move_to_storage(handle, storage)
 
     def draw(self, stream: RandomState, device: str) -> DrawInput:
         """The random state of a draw: each call of the graph takes a counter for it."""
         return DrawInput(stream, device)
+
+    def declare(self, handle: Any, name: str) -> ExternalInput:
+        """Lets an input of that name stand for a tensor, which each call binds anew.
+
+        The tensor need not be real and does not become so.
+        """
+        made = ExternalInput(handle._type, name)
+        self._externals[id(handle)] = (handle, made)  # the handle too, as in `source_of`
+        return made
 
     def value_of(self, handle: Any) -> Value:
         """The value by which the graph reads a tensor.
@@ -80,6 +91,9 @@ class GraphRealizationContext(RecordingContext):
         owner, value = handle._context, handle._value
         if isinstance(owner, GraphRealizationContext) and owner.traced is self.traced:
             return value  # type: ignore[no-any-return]
+        external = self._externals.get(id(handle))
+        if external is not None:
+            return external[1]
         make_real(handle, self)
         return self.source_of(handle)
 
@@ -94,7 +108,7 @@ class GraphRealizationContext(RecordingContext):
 
     def captured(self) -> list[tuple[Any, Input]]:
         """The tensors read from outside, and the inputs that stand for them."""
-        return list(self._captured.values())
+        return [*self._captured.values(), *self._externals.values()]
 
     def demand(self, handles: Sequence[Any]) -> NoReturn:
         """Raises: tensors of a graph are never real.

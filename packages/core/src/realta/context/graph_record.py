@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from realta.context.inputs import DrawInput
+from realta.context.inputs import DrawInput, ExternalInput
 from realta.context.location import caller_location
 from realta.context.pending import pending_graph
 from realta.errors import ArgumentError, VerificationError
@@ -68,7 +68,7 @@ class GraphRecord:
         captured = [v for v in found.inputs if v not in declared]
         names: dict[Value, str] = {}
         for number, value in enumerate(captured):
-            if value.payload is None and not isinstance(value, DrawInput):
+            if value.payload is None and not isinstance(value, DrawInput | ExternalInput):
                 raise VerificationError(
                     f"the graph {self.name!r} reads %{found.input_name(value)}: {value.type}, "
                     "which is a parameter of another graph",

@@ -1,4 +1,4 @@
-"""Inputs of a recorded graph that are no tensors: numbers and random states given at run time."""
+"""Inputs of a recorded graph that are bound at run time: numbers, random states, weights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from realta.context.seed import RandomState
 from realta.graph import Input
 from realta.types import TensorType, tensor_type, uint32
 
-__all__ = ["DrawInput", "ScalarInput"]
+__all__ = ["DrawInput", "ExternalInput", "ScalarInput"]
 
 
 class ScalarInput(Input):
@@ -39,3 +39,12 @@ class DrawInput(Input):
     def __init__(self, stream: RandomState, device: str, words: Any = None) -> None:
         super().__init__(tensor_type(uint32, (4,), device), "", words)
         self.stream = stream
+
+
+class ExternalInput(Input):
+    """A tensor that a traced function reads by name; each call says which one it is.
+
+    It stands for the handle while the graph is traced, so the handle need not be real.
+    """
+
+    __slots__ = ()

@@ -7,9 +7,9 @@ tensors without gaps. The ``safetensors`` package reads these files, and this mo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from realta.errors import SerializationError
 from realta.types import BY_NAME, DType, as_dtype
 
-__all__ = ["decode", "encode"]
+__all__ = ["Layout", "Span", "decode", "encode", "read_layout"]
 
 _NAMES: Final[Mapping[str, str]] = {
     "bool": "BOOL", "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64",
@@ -29,6 +29,7 @@ _DTYPES: Final[Mapping[str, DType]] = {short: BY_NAME[name] for name, short in _
 _METADATA: Final = "__metadata__"
 _LENGTH: Final = 8
 _HEADER_LIMIT: Final = 2**30
+_BYTES_LIMIT: Final = 2**63
 _FIX: Final = "fetch or save the file again"
 
 
@@ -62,65 +63,110 @@ def encode(tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> 
     return b"".join([len(text).to_bytes(_LENGTH, "little"), text, *parts])
 
 
+class Span(NamedTuple):
+    """Where a tensor lies in a file.
+
+    Args:
+        dtype: element type.
+        shape: extents.
+        start: first byte, counted from the beginning of the file.
+        stop: end.
+    """
+
+    dtype: DType
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+
+    def array(self, data: bytes, offset: int = 0) -> NDArray[Any]:
+        """The tensor, read-only, over bytes that hold it from ``offset`` on."""
+        order = self.dtype.numpy.newbyteorder("<")
+        return np.frombuffer(data, order, prod(self.shape), offset).reshape(self.shape)
+
+
+class Layout(NamedTuple):
+    """What a file holds, apart from the elements.
+
+    Args:
+        spans: where each tensor lies, in the order of the file.
+        metadata: strings by name.
+    """
+
+    spans: Mapping[str, Span]
+    metadata: Mapping[str, str]
+
+
 def decode(data: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     """The arrays (read-only, over ``data``) and the metadata of a file.
 
     Raises:
         SerializationError: the bytes are no such file, or are cut short or damaged.
     """
-    header, begin = _header(data)
+    layout = read_layout(lambda start, stop: data[start:stop], len(data))
+    arrays = {name: span.array(data, span.start) for name, span in layout.spans.items()}
+    return arrays, dict(layout.metadata)
+
+
+def read_layout(read: Callable[[int, int], bytes], size: int) -> Layout:
+    """The layout of a file; reads its header and nothing else.
+
+    Args:
+        read: gives the bytes from a place to another.
+        size: bytes of the whole file.
+
+    Raises:
+        SerializationError: it is no such file, or is cut short or damaged.
+    """
+    header, begin = _header(read, size)
     metadata = header.pop(_METADATA, {})
     if not isinstance(metadata, dict) or not all(type(v) is str for v in metadata.values()):
         raise SerializationError(f"{_METADATA} is not a table of strings", fix=_FIX)
-    spans = sorted((_entry(name, entry) for name, entry in header.items()), key=lambda e: e[3])
-    tensors: dict[str, NDArray[Any]] = {}
+    found = [(name, _span(name, entry)) for name, entry in header.items()]
+    spans: dict[str, Span] = {}
     end = 0
-    for name, dtype, shape, (start, stop) in spans:
-        if start != end:
+    for name, span in sorted(found, key=lambda item: (item[1].start, item[1].stop)):
+        if span.start != end:
             raise SerializationError(
-                f"the tensor {name!r} begins at byte {start} of the data, not at {end}", fix=_FIX
-            )
-        if begin + stop > len(data):
-            raise SerializationError(
-                f"the file is cut short: the tensor {name!r} ends at byte {begin + stop}, "
-                f"the file at {len(data)}",
+                f"the tensor {name!r} begins at byte {span.start} of the data, not at {end}",
                 fix=_FIX,
             )
-        raw = np.frombuffer(data, dtype.numpy.newbyteorder("<"), prod(shape), begin + start)
-        tensors[name] = raw.reshape(shape)
-        end = stop
-    if begin + end != len(data):
-        raise SerializationError(
-            f"{len(data) - begin - end} bytes follow the last tensor", fix=_FIX
-        )
-    return tensors, metadata
+        end = span.stop
+        if begin + end > size:
+            raise SerializationError(
+                f"the file is cut short: the tensor {name!r} ends at byte {begin + end}, "
+                f"the file at {size}",
+                fix=_FIX,
+            )
+        spans[name] = span._replace(start=begin + span.start, stop=begin + end)
+    if begin + end != size:
+        raise SerializationError(f"{size - begin - end} bytes follow the last tensor", fix=_FIX)
+    return Layout(spans, metadata)
 
 
-def _header(data: bytes) -> tuple[dict[str, Any], int]:
-    if len(data) < _LENGTH:
+def _header(read: Callable[[int, int], bytes], size: int) -> tuple[dict[str, Any], int]:
+    if size < _LENGTH:
         raise SerializationError(
-            f"the file is cut short: it has {len(data)} bytes, and its header's length alone "
+            f"the file is cut short: it has {size} bytes, and its header's length alone "
             f"takes {_LENGTH}",
             fix=_FIX,
         )
-    length = int.from_bytes(data[:_LENGTH], "little")
+    length = int.from_bytes(read(0, _LENGTH), "little")
     if length > _HEADER_LIMIT:
         raise SerializationError(
             f"this is no safetensors file: its header would have {length} bytes", fix=_FIX
         )
-    if _LENGTH + length > len(data):
+    end = _LENGTH + length
+    if end > size:
         raise SerializationError(
-            f"the file is cut short: its header ends at byte {_LENGTH + length}, "
-            f"the file at {len(data)}",
-            fix=_FIX,
+            f"the file is cut short: its header ends at byte {end}, the file at {size}", fix=_FIX
         )
     try:
-        header = json.loads(data[_LENGTH : _LENGTH + length], object_pairs_hook=_without_doubles)
+        header = json.loads(read(_LENGTH, end), object_pairs_hook=_without_doubles)
     except (ValueError, RecursionError) as error:
         raise SerializationError(f"the header is damaged: {error}", fix=_FIX) from None
     if not isinstance(header, dict):
         raise SerializationError("the header is damaged: it is not a JSON object", fix=_FIX)
-    return header, _LENGTH + length
+    return header, end
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -130,16 +176,23 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def _entry(name: str, entry: Any) -> tuple[str, DType, tuple[int, ...], tuple[int, int]]:
+def _span(name: str, entry: Any) -> Span:
+    """A tensor's entry; its bytes counted from the beginning of the data."""
     try:
         dtype = _DTYPES[entry["dtype"]]
         shape = tuple(entry["shape"])
         start, stop = entry["data_offsets"]
-        good = all(type(n) is int and n >= 0 for n in (*shape, start, stop))
+        good = all(type(n) is int and 0 <= n < _BYTES_LIMIT for n in (*shape, start, stop))
     except (KeyError, TypeError, ValueError):
         good = False
-    if not good or stop - start != prod(shape) * dtype.itemsize:
-        raise SerializationError(
-            f"the entry of the tensor {name!r} is damaged: {json.dumps(entry)[:200]}", fix=_FIX
-        )
-    return name, dtype, shape, (start, stop)
+    # Extents whose product overflows are no shape of an array, also where another one is 0.
+    if not good or prod(filter(None, shape)) * dtype.itemsize >= _BYTES_LIMIT:
+        raise _damaged(name, entry)
+    if stop - start != prod(shape) * dtype.itemsize:
+        raise _damaged(name, entry)
+    return Span(dtype, shape, start, stop)
+
+
+def _damaged(name: str, entry: Any) -> SerializationError:
+    shown = json.dumps(entry)[:200]
+    return SerializationError(f"the entry of the tensor {name!r} is damaged: {shown}", fix=_FIX)

@@ -1,22 +1,22 @@
-"""Module: a tree of parameters and sub-modules, found by attribute."""
+"""Module: a tree of parameters and sub-modules, with a function of its own: `forward`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
 
 from realta.compilation import CompiledFunction, StagedGraph, compile, stage
 from realta.context import current, rebind
-from realta.errors import ArgumentError
-from realta.nn.loading import fitting
+from realta.matching import State, matched, state_of
+from realta.nn.tree_walk import ModuleTree
+from realta.plugins import Device, current_device, device_of
 from realta.tensor import Tensor
+from realta.weights import NameMap
 
 __all__ = ["Module"]
 
-T = TypeVar("T")
 
-
-class Module:
+class Module(ModuleTree):
     """Base of layers and models: define `forward`, set tensors and modules as attributes.
 
     Tensors anywhere in attributes, lists, tuples and dicts are parameters with dotted names. A
@@ -31,138 +31,121 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.forward(*args, **kwargs)
 
-    def _items(self) -> Iterator[tuple[str, Any]]:
-        """Tensors and modules in attributes, containers opened, with dotted names."""
-        stack = list(reversed(vars(self).items()))
-        while stack:
-            name, value = stack.pop()
-            if isinstance(value, (Tensor, Module)):
-                yield name, value
-            elif isinstance(value, (list, tuple)):
-                stack.extend((f"{name}.{n}", v) for n, v in reversed(list(enumerate(value))))
-            elif isinstance(value, dict):
-                stack.extend((f"{name}.{k}", v) for k, v in reversed(list(value.items())))
-
     @property
-    def local_parameters(self) -> Iterator[tuple[str, Tensor]]:
-        """Its own parameters with their names, those of sub-modules left out."""
-        return ((name, v) for name, v in self._items() if isinstance(v, Tensor))
-
-    @property
-    def children(self) -> Iterator[tuple[str, Module]]:
-        """Its direct sub-modules with their names."""
-        return ((name, v) for name, v in self._items() if isinstance(v, Module))
-
-    def _tree(self) -> Iterator[tuple[str, Any]]:
-        """All tensors and modules below it in the order of attributes, under each of their names.
-
-        A module inside itself is left out.
-        """
-        stack: list[tuple[str, Any, tuple[Module, ...]]] = [
-            (name, value, (self,)) for name, value in reversed(list(self._items()))
-        ]
-        while stack:
-            name, value, above = stack.pop()
-            if not isinstance(value, Module):
-                yield name, value
-            elif not any(value is outer for outer in above):
-                yield name, value
-                inner = (*above, value)
-                stack.extend((f"{name}.{n}", v, inner) for n, v in reversed(list(value._items())))
-
-    @property
-    def descendants(self) -> Iterator[tuple[str, Module]]:
-        """All modules below it with their dotted names, each module once."""
-        return _once((name, v) for name, v in self._tree() if isinstance(v, Module))
-
-    @property
-    def parameters(self) -> Iterator[tuple[str, Tensor]]:
-        """All parameters with their dotted names, each tensor once."""
-        return _once((name, v) for name, v in self._tree() if isinstance(v, Tensor))
+    def device(self) -> Device:
+        """Where its first parameter or buffer lives; the default device if it has none."""
+        first = next(self._tensors(), None)
+        return device_of(current_device()) if first is None else first.value.device
 
     def state_dict(self) -> dict[str, Tensor]:
-        """Parameters by dotted name."""
-        return dict(self.parameters)
+        """Parameters and persistent buffers by dotted name."""
+        return {entry.name: entry.value for entry in self._tensors() if entry.persistent}
 
     def load_state_dict(
-        self, state: Mapping[str, Any], strict: bool = True, *, auto_cast: bool = False
+        self,
+        state: State,
+        strict: bool = True,
+        *,
+        auto_cast: bool = False,
+        names: NameMap | None = None,
     ) -> tuple[list[str], list[str]]:
-        """Gives every parameter a new version, all or nothing.
+        """Gives every parameter and persistent buffer a new version, all or nothing.
 
         Args:
-            state: tensors or arrays by dotted name. A tied parameter may stand under any of its
-                names; the first one found counts.
+            state: tensors or arrays by dotted name; or safetensors files: a path, a list of
+                paths, or the index of a checkpoint in several files (see `realta.load_tensors`).
+                A tied parameter may stand under any of its names; the first one found counts.
             strict: whether missing and unknown names are errors.
             auto_cast: whether values are cast to the parameters' dtypes.
+            names: what a name of the state is called here: a table of names, or of prefixes that
+                end in a dot; or a function of a name, which returns None for what is left out.
 
         Returns:
             Names that are missing, and names that are unknown.
 
         Raises:
-            ArgumentError: names are missing or unknown and ``strict``.
+            ArgumentError: names are missing or unknown and ``strict``, or two become one.
             ShapeError, DTypeError: a value does not fit its parameter; nothing was loaded.
+            SerializationError: a file is damaged; nothing was loaded.
         """
-        names: dict[int, list[str]] = {}
-        known = set()
-        for name, value in self._tree():
-            if isinstance(value, Tensor):
-                names.setdefault(id(value), []).append(name)
-                known.add(name)
-        missing, ready = [], []
-        for name, parameter in self.parameters:
-            given = next((n for n in names[id(parameter)] if n in state), None)
-            if given is None:
-                missing.append(name)
-            else:
-                ready.append((given, parameter))
-        unknown = [name for name in state if name not in known]
-        if strict and (missing or unknown):
-            raise ArgumentError(
-                f"the state has {len(missing)} missing and {len(unknown)} unknown names: "
-                f"missing {missing[:5]}, unknown {unknown[:5]}",
-                where=f"load_state_dict of {type(self).__name__}",
-                fix="map the names, or load with strict=False",
-            )
-        values = [fitting(name, p, state[name], auto_cast) for name, p in ready]
-        for (_, parameter), value in zip(ready, values, strict=True):
+        where = f"load_state_dict of {type(self).__name__}"
+        given = state_of(state, names, where)
+        pairs, missing, unknown = matched(
+            self._named(persistent=True), given, strict=strict, auto_cast=auto_cast, where=where
+        )
+        for parameter, value in pairs:
             _move(parameter, value)
         return missing, unknown
 
     def map_parameters(self, function: Callable[[str, Tensor], Tensor]) -> Self:
         """Moves every parameter to the version ``function(name, parameter)``, all or nothing.
 
-        Unrealized results stay unrealized. Returns the module.
+        Unrealized results stay unrealized. Buffers stay as they are. Returns the module.
         """
-        moves = [(parameter, function(name, parameter)) for name, parameter in self.parameters]
-        for parameter, value in moves:
-            _move(parameter, value)
+        _move_all([(parameter, function(name, parameter)) for name, parameter in self.parameters])
         return self
 
     def to(self, device: Any) -> Self:
-        """Moves all parameters to a device; returns the module."""
-        return self.map_parameters(lambda _, parameter: parameter.to(device))
+        """Moves all parameters and buffers to a device; returns the module."""
+        _move_all([(entry.value, entry.value.to(device)) for entry in self._tensors()])
+        return self
 
-    def trace(self, *types: Any, **static: Any) -> StagedGraph:
-        """The graph of a call with tensors of these types; see `realta.stage`."""
-        return stage(self, name=type(self).__name__)(*types, **static)
+    def trace(self, *types: Any, name: str = "", **static: Any) -> StagedGraph:
+        """The graph of a call with tensors of these types; see `realta.stage`.
 
-    def compile(self, *types: Any, **static: Any) -> CompiledFunction:
-        """A compiled call for tensors of these types; see `realta.compile`."""
-        return compile(self, name=type(self).__name__)(*types, **static)
+        Parameters and buffers are inputs by name, whether or not they are real.
+        """
+        return stage(self, name=name or type(self).__name__)(*types, **static)
+
+    def compile(
+        self,
+        *types: Any,
+        weights: Mapping[str, Any] | None = None,
+        auto_cast: bool = False,
+        name: str = "",
+        numerics: Any = "exact",
+        donate: Sequence[int] = (),
+        **static: Any,
+    ) -> CompiledFunction:
+        """A compiled call for tensors of these types; see `realta.compile`.
+
+        Parameters and buffers are inputs by name: what is loaded into the module later counts at
+        the next call, without compiling anything. Compiling runs no initializer.
+
+        Args:
+            types: types of the arguments of `forward`, nested as these are.
+            weights: tensors or arrays by dotted name in place of the module's own, which are
+                then never asked for; see `CompiledFunction.load_weights`.
+            auto_cast: whether these are cast to the parameters' dtypes.
+            name: name of the graph; the class's if left out.
+            numerics: ``"exact"`` or ``"fast"``.
+            donate: numbers of tensor arguments whose memory a call may use up.
+            static: further arguments of `forward`, types or static values.
+        """
+        compiler = compile(
+            self, name=name or type(self).__name__, weights=weights, auto_cast=auto_cast,
+            numerics=numerics, donate=donate,
+        )  # fmt: skip
+        return compiler(*types, **static)
+
+    def _named(self, *, persistent: bool = False) -> dict[str, Tensor]:
+        """Its tensors under each of their names."""
+        tensors = (entry for entry in self._tree() if isinstance(entry.value, Tensor))
+        return {e.name: e.value for e in tensors if e.persistent or not persistent}
+
+    def __realta_externals__(self) -> dict[str, Tensor]:
+        """What a trace of the module reads by name: its parameters and buffers."""
+        return self._named()
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__}("]
-        lines += [f"  {name}: {tensor.type}" for name, tensor in self.parameters]
+        lines += [f"  {entry.name}: {entry.value.type}" for entry in self._tensors()]
         return "\n".join([*lines, ")"]) if len(lines) > 1 else f"{type(self).__name__}()"
 
 
-def _once(items: Iterable[tuple[str, T]]) -> Iterator[tuple[str, T]]:
-    """Each object under the first of its names."""
-    seen: set[int] = set()
-    for name, value in items:
-        if id(value) not in seen:
-            seen.add(id(value))
-            yield name, value
+def _move_all(moves: Sequence[tuple[Tensor, Tensor]]) -> None:
+    for parameter, value in moves:
+        _move(parameter, value)
 
 
 def _move(parameter: Tensor, value: Tensor) -> None:
