@@ -58,6 +58,13 @@ if TYPE_CHECKING:
         remove_wrapper,
     )
     from realta.runtime.host import array_from_bytes, as_bytes, empty_array, writable_bytes
+    from realta.runtime.kernel_cache import (
+        CacheInfo,
+        KernelCache,
+        cache_directory,
+        cache_enabled,
+        shared_kernel_cache,
+    )
     from realta.runtime.launch import Launch, raise_again
     from realta.runtime.places import Places
     from realta.runtime.planning import plan_for
@@ -74,6 +81,7 @@ __all__ = [
     "SPEC",
     "Backend",
     "Block",
+    "CacheInfo",
     "CacheStats",
     "Capabilities",
     "CompileEvent",
@@ -84,6 +92,7 @@ __all__ = [
     "Fallback",
     "FallbackWarning",
     "Handle",
+    "KernelCache",
     "KernelReport",
     "Launch",
     "Limits",
@@ -107,6 +116,8 @@ __all__ = [
     "array_from_bytes",
     "as_bytes",
     "bounds_error",
+    "cache_directory",
+    "cache_enabled",
     "compile_program",
     "data_dtype",
     "empty_array",
@@ -134,6 +145,7 @@ __all__ = [
     "set_device_resolver",
     "set_fallback_policy",
     "set_num_threads",
+    "shared_kernel_cache",
     "size_class",
     "synchronize",
     "uniquely_held",
@@ -198,6 +210,13 @@ __getattr__ = on_demand(
             "as_bytes",
             "empty_array",
             "writable_bytes",
+        ),
+        "kernel_cache": (
+            "CacheInfo",
+            "KernelCache",
+            "cache_directory",
+            "cache_enabled",
+            "shared_kernel_cache",
         ),
         "launch": (
             "Launch",
