@@ -53,10 +53,10 @@ class TestTree:
 
     def test_modules(self):
         model = nn.Sequential(Model(), F.relu, Scale())
-        assert [name for name, _ in model.children] == ["layers.0", "layers.2"]
+        assert [name for name, _ in model.children] == ["0", "2"]
         assert [name for name, _ in model.descendants] == [
-            "layers.0", "layers.0.first", "layers.0.table.b.1", "layers.0.pair.0",
-            "layers.0.second", "layers.2",
+            "0", "0.first", "0.table.b.1", "0.pair.0",
+            "0.second", "2",
         ]  # fmt: skip
 
     def test_a_module_inside_itself_is_visited_once(self):
@@ -119,8 +119,8 @@ class TestTiedParameters:
     def test_modules_in_two_places(self):
         shared = Scale(1.0)
         model = nn.Sequential(shared, shared)
-        assert list(model.state_dict()) == ["layers.0.factor"]
-        model.load_state_dict({"layers.1.factor": Tensor([4.0])})
+        assert list(model.state_dict()) == ["0.factor"]
+        model.load_state_dict({"1.factor": Tensor([4.0])})
         assert model(Tensor([1.0])).tolist() == [16.0]
 
     def test_stay_tied_when_moved(self):

@@ -22,12 +22,14 @@ from realta.functional.operation import arithmetic, operation
 from realta.plugins import current_device, current_dtype, device_of
 from realta.tensor import Tensor
 from realta.types import (
+    Dim,
     DType,
     as_dim,
     as_dtype,
     float64,
     int64,
     is_weak,
+    largest,
     tensor_type,
 )
 
@@ -158,7 +160,7 @@ def arange(
 
     Args:
         start: first value, or the end if ``stop`` is left out.
-        stop: end.
+        stop: end; a symbolic extent where start and step are ints.
         step: distance, not 0.
         dtype: element type; int64 for ints, else the default float.
         device: where.
@@ -172,14 +174,17 @@ def arange(
     if stop is None:
         start, stop = 0, start
     given = (start, stop, step)
-    if not all(isinstance(v, (int, float)) and math.isfinite(v) for v in given):
+    symbolic = isinstance(stop, Dim) and type(start) is int and type(step) is int
+    if not symbolic and not all(isinstance(v, (int, float)) and math.isfinite(v) for v in given):
         raise ArgumentError(f"arange of {given}", fix="give finite numbers")
     if step == 0:
         raise ArgumentError("arange with step 0 never ends", fix="give another step")
-    whole = all(isinstance(v, int) for v in given)
+    whole = symbolic or all(isinstance(v, int) for v in given)
     found = _dtype_or(dtype, int64 if whole else current_dtype())
     place = device_name(device)
-    if whole:
+    if symbolic:
+        count, wide = largest(-((start - stop) // step), 0), int64
+    elif whole:
         count, wide = len(range(start, stop, step)), int64
     else:
         count, wide = max(math.ceil((stop - start) / step), 0), float64

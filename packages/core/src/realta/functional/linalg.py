@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from realta.errors import ShapeError
+from realta.errors import DTypeError, ShapeError
 from realta.functional.arguments import (
     apply,
+    broadcast,
     cast_to,
+    constant_of,
     elementwise,
     known_extent,
+    one_device,
     promoted,
     reshaped,
     same_shape,
@@ -19,6 +22,7 @@ from realta.functional.operation import operation
 from realta.ops import get_op
 from realta.plugins import current_dtype
 from realta.tensor import Tensor
+from realta.types import bool_, broadcast_shapes, float32, int64, tensor_type
 
 __all__ = ["attention", "dot", "linear", "matmul", "outer"]
 
@@ -99,7 +103,13 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
 
 @operation
 def attention(
-    query: Any, key: Any, value: Any, *, scale: float | None = None, causal: bool = False
+    query: Any,
+    key: Any,
+    value: Any,
+    *,
+    mask: Any = None,
+    scale: float | None = None,
+    causal: bool = False,
 ) -> Tensor:
     """``softmax(query @ key.T * scale) @ value`` over the last two axes.
 
@@ -107,6 +117,8 @@ def attention(
         query: shape (..., m, d).
         key: shape (..., n, d).
         value: shape (..., n, e).
+        mask: which keys each query sees: bool, or floats that are added to the scores; of a shape
+            that broadcasts to (..., m, n). A query that sees no key gives NaN.
         scale: factor of the scores; ``1 / sqrt(d)`` if None.
         causal: whether position i sees positions up to i only.
 
@@ -115,6 +127,7 @@ def attention(
 
     Raises:
         ShapeError: fewer than two axes, or extents that do not fit.
+        DTypeError: a mask of integers.
     """
     operands = promoted("attention", query, key, value)
     if not operands[0].dtype.is_float:
@@ -125,4 +138,46 @@ def attention(
         )
     head = known_extent(operands[0], -1)
     factor = float(scale) if scale is not None else 1.0 / math.sqrt(head) if head else 1.0
-    return apply("attention", *operands, scale=factor, causal=bool(causal))
+    if mask is None:
+        return apply("attention", *operands, scale=factor, causal=bool(causal))
+    _, seen = one_device("attention", operands[0], mask)
+    return _masked_attention(operands, seen, factor, causal)
+
+
+def _masked_attention(operands: list[Tensor], mask: Tensor, scale: float, causal: bool) -> Tensor:
+    """Attention in steps, since the op has no operand for a mask; half types rounded once."""
+    dtype = operands[0].dtype
+    query, key, value = (cast_to(t, float32) if dtype.is_half else t for t in operands)
+    axes = (*range(key.rank - 2), key.rank - 1, key.rank - 2)
+    scores = apply("matmul", query, apply("permute", key, axes=axes))
+    scores = apply("mul", scores, _filled(scores, scale))
+    if causal:
+        shape, device = scores._type.shape, scores._type.device
+        rows, columns = (
+            apply("iota", shape=shape, axis=scores.rank - n, dtype=int64, device=device)
+            for n in (2, 1)
+        )
+        scores = _without(scores, elementwise(get_op("less_equal"), columns, rows))
+    if mask.dtype is bool_:
+        scores = _without(scores, mask)
+    elif mask.dtype.is_float:
+        scores = elementwise(get_op("add"), scores, cast_to(mask, scores.dtype))
+    else:
+        raise DTypeError(
+            f"an attention mask of {mask.type}", fix="give a bool mask, as in mask != 0"
+        )
+    weights = apply("softmax", scores, axis=scores.rank - 1)
+    return cast_to(apply("matmul", weights, value), dtype)
+
+
+def _without(scores: Tensor, seen: Tensor) -> Tensor:
+    """The scores with -inf where a key is not seen."""
+    shape = broadcast_shapes(seen._type.shape, scores._type.shape)
+    wide = broadcast(scores, shape)
+    return apply("select", broadcast(seen, shape), wide, _filled(wide, -math.inf))
+
+
+def _filled(like: Tensor, value: float) -> Tensor:
+    """A number everywhere; part of the op, so a constant and no parameter."""
+    number = constant_of(value, tensor_type(like.dtype, (), like._type.device))
+    return broadcast(number, like._type.shape)

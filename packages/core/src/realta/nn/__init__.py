@@ -5,17 +5,45 @@ from typing import TYPE_CHECKING
 from realta.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from realta.nn.container import Sequential
+    from realta.nn.activation import GELU, ReLU, Sigmoid, SiLU, Softmax, Tanh
+    from realta.nn.attention import MultiHeadAttention
+    from realta.nn.container import ModuleList, Sequential
+    from realta.nn.dataclass_modules import module_dataclass
+    from realta.nn.dropout import Dropout
+    from realta.nn.embedding import Embedding
+    from realta.nn.kv_cache import KVCache
     from realta.nn.linear import Linear
     from realta.nn.module import Module
+    from realta.nn.normalization import LayerNorm, RMSNorm
+    from realta.nn.rotary import (
+        RotaryEmbedding,
+        TransposedRotaryEmbedding,
+        positional_embedding,
+        yarn,
+    )
 
-__all__ = ["Linear", "Module", "Sequential"]
+__all__ = [
+    "GELU", "Dropout", "Embedding", "KVCache", "LayerNorm", "Linear", "Module", "ModuleList",
+    "MultiHeadAttention", "RMSNorm", "ReLU", "RotaryEmbedding", "Sequential", "SiLU", "Sigmoid",
+    "Softmax", "Tanh", "TransposedRotaryEmbedding", "module_dataclass", "positional_embedding",
+    "yarn",
+]  # fmt: skip
 
 __getattr__ = on_demand(
     __name__,
     {
-        "container": ("Sequential",),
+        "activation": ("GELU", "ReLU", "SiLU", "Sigmoid", "Softmax", "Tanh"),
+        "attention": ("MultiHeadAttention",),
+        "container": ("ModuleList", "Sequential"),
+        "dataclass_modules": ("module_dataclass",),
+        "dropout": ("Dropout",),
+        "embedding": ("Embedding",),
+        "kv_cache": ("KVCache",),
         "linear": ("Linear",),
         "module": ("Module",),
+        "normalization": ("LayerNorm", "RMSNorm"),
+        "rotary": (
+            "RotaryEmbedding", "TransposedRotaryEmbedding", "positional_embedding", "yarn",
+        ),
     },
-)
+)  # fmt: skip

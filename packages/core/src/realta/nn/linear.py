@@ -38,6 +38,16 @@ class Linear(Module):
         self.weight = random.uniform((out_dim, in_dim), limits, dtype=dtype, device=device)
         self.bias = random.uniform((out_dim,), limits, dtype=dtype, device=device) if bias else None
 
+    @property
+    def in_dim(self) -> int:
+        """Extent of the last axis of the input."""
+        return int(self.weight.shape[1])
+
+    @property
+    def out_dim(self) -> int:
+        """Extent of the last axis of the result."""
+        return int(self.weight.shape[0])
+
     def forward(self, x: Tensor) -> Tensor:
         """The layer applied to a tensor of shape (..., in_dim)."""
         return linear(x, self.weight, self.bias)
