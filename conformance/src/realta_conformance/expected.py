@@ -358,6 +358,17 @@ def _dot_passes(call: _Call) -> Array:
     return call.value(x + call.errors[0], call.errors[1]) + call.value(call.errors[0], y)
 
 
+def _window_passes(call: _Call) -> Array:
+    if call.attrs["reduce"] == "mul":
+        size = np.abs(call.highs[0])
+        return call.value(size + call.errors[0]) - call.value(size)
+    if call.attrs["reduce"] == "add":
+        return call.value(call.errors[0])
+    attrs = {**call.attrs, "reduce": "max"}
+    found = op_value(call.op, call.errors[:1], call.types, call.results, attrs, fine=False)
+    return np.maximum(found[0][0], 0.0) if found else np.zeros(call.results[0].static_shape)
+
+
 def _sort_passes(call: _Call) -> Array:
     top = call.errors[0].max(axis=call.attrs["axis"], keepdims=True)
     return np.broadcast_to(top, call.results[0].static_shape)
@@ -371,7 +382,8 @@ def _prod_passes(call: _Call) -> Array:
 _SPECIAL: Final[Mapping[str, Callable[[_Call], Array]]] = {
     "sum": _sum_passes, "cumsum": _sum_passes, "prod": _prod_passes, "cumprod": _prod_passes,
     "max": _extreme_passes, "min": _extreme_passes, "dot_general": _dot_passes,
-    "sort": _sort_passes, "mean": _sum_passes,
+    "sort": _sort_passes, "mean": _sum_passes, "conv_general": _dot_passes,
+    "reduce_window": _window_passes,
 }  # fmt: skip
 
 

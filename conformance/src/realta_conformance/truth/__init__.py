@@ -30,6 +30,7 @@ from realta_conformance.truth.reductions import (
     total,
 )
 from realta_conformance.truth.structure import STRUCTURE_OPS
+from realta_conformance.truth.windowed import conv_general, reduce_window
 
 __all__ = ["Value", "known", "op_value"]
 
@@ -91,6 +92,12 @@ _WHOLE: Final[Mapping[str, Whole]] = {
     **dict.fromkeys(STRUCTURE_OPS, _top_level(STRUCTURE_OPS)),
     **dict.fromkeys(DRAWS, _top_level(DRAWS)),
     "dot_general": _dot_general,
+    "conv_general": lambda arrays, name, results, attrs: conv_general(
+        *arrays, results[0].dtype, **attrs
+    ),
+    "reduce_window": lambda arrays, name, results, attrs: reduce_window(
+        *arrays, results[0].dtype, **attrs
+    ),
     "iota": _iota,
     "philox_bits": lambda arrays, name, results, attrs: philox_bits(arrays[0], **attrs),
     "constant": lambda arrays, name, results, attrs: attrs["value"].array,

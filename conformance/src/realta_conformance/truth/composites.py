@@ -91,6 +91,20 @@ def _rms_norm(m: Any, x: Array, weight: Array, *, eps: float) -> Array:
     return np.asarray(x / m.sqrt(square + eps) * weight)
 
 
+def _group_norm(m: Any, x: Array, weight: Array, bias: Array, *, groups: int, eps: float) -> Array:
+    parts = np.split(x, groups, axis=1) if x.size else [x]
+    axes = tuple(range(1, x.ndim))
+    normal = []
+    for part in parts:
+        n = np.float64(math.prod(part.shape[1:]))
+        centred = part - part.sum(axis=axes, keepdims=True) / n
+        spread = (centred * centred).sum(axis=axes, keepdims=True) / n
+        normal.append(centred / m.sqrt(spread + eps))
+    shape = (x.shape[1], *(1,) * (x.ndim - 2))
+    joined = np.concatenate(normal, axis=1)
+    return np.asarray(joined * weight.reshape(shape) + bias.reshape(shape))
+
+
 def _matmul(m: Any, x: Array, y: Array) -> Array:
     return np.asarray(np.matmul(x, y))
 
@@ -116,6 +130,7 @@ COMPOSITE_OPS: Final[Mapping[str, Callable[..., Array]]] = {
     "var": _var,
     "layer_norm": _layer_norm,
     "rms_norm": _rms_norm,
+    "group_norm": _group_norm,
     "matmul": _matmul,
     "attention": _attention,
 }

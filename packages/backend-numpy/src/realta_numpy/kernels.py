@@ -18,10 +18,12 @@ from realta.types import int64
 
 from realta_numpy import indexing, movement, sorting
 from realta_numpy.contraction import contract
+from realta_numpy.convolution import Convolution, convolve
 from realta_numpy.philox import philox_bits
 from realta_numpy.reduction import reduce_array
 from realta_numpy.registers import cast, narrow, widen
 from realta_numpy.scan import scan
+from realta_numpy.windows import Windows, reduce_windows
 
 __all__ = ["IN_PLACE", "Kernel", "kernel_names", "kernel_of"]
 
@@ -122,6 +124,16 @@ def _dot_general(node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) 
         outputs[0][...] = out.astype(dtype.numpy)
 
 
+def _conv_general(node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+    convolve(inputs[0], inputs[1], node.types[0].dtype, Convolution(**node.attrs), outputs[0])
+
+
+def _reduce_window(node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+    sizes = {name: size for name, size in node.attrs.items() if name != "reduce"}
+    windows = Windows(sizes.pop("window"), **sizes)
+    reduce_windows(node.attrs["reduce"], inputs[0], node.types[0].dtype, windows, outputs[0])
+
+
 def _philox_bits(node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     if prod(outputs[0].shape):
         philox_bits(inputs[0], outputs[0])
@@ -135,7 +147,8 @@ _KERNELS: Final[Mapping[str, _Function]] = {
     "all": _reduce, "argmax": _argument, "argmin": _argument, "cumsum": _scan, "cumprod": _scan,
     "cummax": _scan, "cummin": _scan, "sort": _sort, "argsort": _sort, "gather": _gather,
     "scatter": _scatter, "update_slice": _update_slice, "check_bounds": _check_bounds,
-    "dot_general": _dot_general, "philox_bits": _philox_bits,
+    "dot_general": _dot_general, "conv_general": _conv_general, "reduce_window": _reduce_window,
+    "philox_bits": _philox_bits,
 }  # fmt: skip
 
 

@@ -43,11 +43,12 @@ PRIMITIVES = """
     nextafter logaddexp bitwise_and bitwise_or bitwise_xor shift_left shift_right equal not_equal
     less less_equal greater greater_equal select cast bitcast sum prod max min any all argmax
     argmin cumsum cumprod cummax cummin reshape permute broadcast slice pad concat gather scatter
-    update_slice check_bounds sort argsort dot_general philox_bits barrier transfer
+    update_slice check_bounds sort argsort dot_general conv_general reduce_window philox_bits
+    barrier transfer
 """
 COMPOSITES = """
     relu sigmoid silu gelu square reciprocal clip softmax logsoftmax logsumexp mean var layer_norm
-    rms_norm matmul attention top_k one_hot
+    rms_norm group_norm matmul attention top_k one_hot
 """
 
 

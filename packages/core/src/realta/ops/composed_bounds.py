@@ -7,7 +7,7 @@ epsilon of the accumulation dtype: float64's for float64, float32's for all narr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod, sqrt
 from typing import Any, Final
 
@@ -87,6 +87,20 @@ def _contraction(call: Call) -> Any:
     return _dot_factor(prod(x.shape[a] for a in axes)) * call.eps * call.on_magnitudes()
 
 
+def _convolution(call: Call) -> Any:
+    filter = call.operands[1]
+    return _dot_factor(prod(filter.shape[:-1])) * call.eps * call.on_magnitudes()
+
+
+def _window(call: Call) -> Any:
+    reduce, terms = call.attrs["reduce"], prod(call.attrs["window"])
+    if reduce == "add":
+        return _sum_factor(terms) * call.eps * call.on_magnitudes()
+    if reduce == "mul":
+        return terms * (call.eps * np.abs(call.expected) + _smallest(call))
+    return 0.0
+
+
 def _cancelling(call: Call) -> Any:
     largest = np.max([np.abs(operand) for operand in call.operands], axis=0)
     return 4.0 * call.eps * (1.0 + largest)
@@ -136,6 +150,17 @@ def _layer_norm(call: Call) -> Any:
     return error + call.eps * np.abs(bias)
 
 
+def _group_norm(call: Call) -> Any:
+    """That of layer_norm for each group, whose elements are brought to a last axis."""
+    x, weight, bias = call.operands
+    groups = call.attrs["groups"]
+    shape = (1, x.shape[1], *(1,) * (x.ndim - 2))
+    spread = [np.broadcast_to(v.reshape(shape), x.shape) for v in (weight, bias)]
+    lined = (x.shape[0], groups, prod(x.shape[1:]) // groups)
+    rows = tuple(v.reshape(lined) for v in (x, *spread))
+    return _layer_norm(replace(call, operands=rows)).reshape(x.shape)
+
+
 def _rms_norm(call: Call) -> Any:
     return (_sum_factor(call.x.shape[-1]) / 2.0 + 6.0) * call.eps * np.abs(call.expected)
 
@@ -177,6 +202,8 @@ COMPOSED: Final[Mapping[str, tuple[str, Callable[[Call], Any]]]] = {
     "prod": ("n eps |result|", _prod),
     "cumprod": ("n eps |result|", _prod),
     "contraction": ("(8 + sqrt(K)/2) eps sum |a||b|", _contraction),
+    "convolution": ("(8 + sqrt(K)/2) eps sum |a||b|", _convolution),
+    "window": ("(8 + 2 log2 n) eps sum |x| for sums, n eps |result| for products", _window),
     "gelu": ("4 eps (1 + the largest operand's magnitude)", _cancelling),
     "logsumexp": ("4 eps (1 + the largest magnitude of an operand or the result)", _log_of_sum),
     "silu": ("4 |x| times the smallest subnormal", _silu),
@@ -185,6 +212,10 @@ COMPOSED: Final[Mapping[str, tuple[str, Callable[[Call], Any]]]] = {
     "layer_norm": (
         "((10 + log2 n) eps |scaled| + the error of the mean / root) |weight| + eps |bias|",
         _layer_norm,
+    ),
+    "group_norm": (
+        "((10 + log2 n) eps |scaled| + the error of the mean / root) |weight| + eps |bias|",
+        _group_norm,
     ),
     "rms_norm": ("(10 + log2 n) eps |result|", _rms_norm),
     "attention": (

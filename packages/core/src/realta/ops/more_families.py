@@ -3,7 +3,9 @@
 from realta.ops import (
     attention,
     contraction,
+    convolution,
     draws,
+    group_norm,
     guard,
     indexing,
     normalization,
@@ -14,12 +16,15 @@ from realta.ops import (
     selection,
     sorting,
     statistics,
+    window,
 )
 
 __all__ = [
     "attention",
     "contraction",
+    "convolution",
     "draws",
+    "group_norm",
     "guard",
     "indexing",
     "normalization",
@@ -30,4 +35,5 @@ __all__ = [
     "selection",
     "sorting",
     "statistics",
+    "window",
 ]
