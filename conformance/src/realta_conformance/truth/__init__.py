@@ -66,6 +66,14 @@ def _dot_general(arrays: Sequence[Array], name: str, results: Types, attrs: Attr
     return value.astype(bool) if dtype.kind == "bool" else wrap(dtype, value)
 
 
+def _conv_general(arrays: Sequence[Array], name: str, results: Types, attrs: Attributes) -> Array:
+    return conv_general(arrays[0], arrays[1], results[0].dtype, **attrs)
+
+
+def _reduce_window(arrays: Sequence[Array], name: str, results: Types, attrs: Attributes) -> Array:
+    return reduce_window(arrays[0], results[0].dtype, **attrs)
+
+
 def _iota(arrays: Sequence[Array], name: str, results: Types, attrs: Attributes) -> Array:
     shape, axis = attrs["shape"], attrs["axis"]
     line = np.arange(shape[axis]).reshape([-1 if n == axis else 1 for n in range(len(shape))])
@@ -92,12 +100,8 @@ _WHOLE: Final[Mapping[str, Whole]] = {
     **dict.fromkeys(STRUCTURE_OPS, _top_level(STRUCTURE_OPS)),
     **dict.fromkeys(DRAWS, _top_level(DRAWS)),
     "dot_general": _dot_general,
-    "conv_general": lambda arrays, name, results, attrs: conv_general(
-        *arrays, results[0].dtype, **attrs
-    ),
-    "reduce_window": lambda arrays, name, results, attrs: reduce_window(
-        *arrays, results[0].dtype, **attrs
-    ),
+    "conv_general": _conv_general,
+    "reduce_window": _reduce_window,
     "iota": _iota,
     "philox_bits": lambda arrays, name, results, attrs: philox_bits(arrays[0], **attrs),
     "constant": lambda arrays, name, results, attrs: attrs["value"].array,

@@ -239,7 +239,8 @@ def _depthwise(
 
         def product(n: int, target: Array) -> Array:
             part = x[convolution.places(block, offsets[n])][..., None]
-            return np.multiply(part.astype(register, copy=False), factors[n], out=target)
+            np.multiply(part.astype(register, copy=False), factors[n], out=target)
+            return target
 
         found = pairwise(
             np.add,
