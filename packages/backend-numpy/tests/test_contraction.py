@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 import threadpoolctl
 from realta.graph import Builder
-from realta.runtime import num_threads, set_num_threads
+from realta.runtime import (
+    contraction_tiles,
+    matrix_product,
+    num_threads,
+    one_thread,
+    set_num_threads,
+)
+from realta.runtime.host_blas import OneThread
 from realta.types import bfloat16, float16, float32, float64, int32, tensor_type
-from realta_numpy.blas import OneThread, one_thread
-from realta_numpy.contraction import matrix_product, tiles
 
 PRODUCTS = [
     (17, 4096, 33), (256, 4096, 4), (256, 1024, 10), (33, 65, 4097), (2, 3000, 300), (64, 8192, 64),
@@ -60,7 +65,7 @@ def test_layout_threads_and_batch_change_no_bit(m, k, n, dtype, equal_bits):
 )
 def test_tiles_cover_the_result_and_leave_no_single_row(m, k, n):
     seen = np.zeros((m, n), int)
-    for rows, columns in tiles(m, k, n):
+    for rows, columns in contraction_tiles(m, k, n):
         seen[rows, columns] += 1
         part = seen[rows, columns].shape
         assert part[0] > 1 or m == 1
@@ -71,7 +76,7 @@ def test_tiles_cover_the_result_and_leave_no_single_row(m, k, n):
 def test_a_matrix_times_its_own_transpose_is_like_any_other(equal_bits):
     x = np.random.default_rng(1).standard_normal((1, 200, 256)).astype(np.float32)
     turned = x.transpose(0, 2, 1)
-    assert len(tiles(200, 256, 200)) == 1
+    assert len(contraction_tiles(200, 256, 200)) == 1
     assert equal_bits(_product(x, turned), _product(x, np.ascontiguousarray(turned)))
 
 

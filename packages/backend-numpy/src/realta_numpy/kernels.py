@@ -14,10 +14,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from realta.graph import Node
+from realta.runtime import contract_arrays
 from realta.types import int64
 
 from realta_numpy import indexing, movement, sorting
-from realta_numpy.contraction import contract
 from realta_numpy.convolution import Convolution, convolve
 from realta_numpy.philox import philox_bits
 from realta_numpy.reduction import reduce_array
@@ -119,7 +119,7 @@ def _dot_general(node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) 
     dtype, a = node.types[0].dtype, node.attrs
     x, y = (widen(v, dtype) for v in inputs)
     out = np.empty(outputs[0].shape, np.float32) if dtype.is_half else outputs[0]
-    contract(x, y, out, a["x_batch"], a["y_batch"], a["x_contract"], a["y_contract"])
+    contract_arrays(x, y, out, a["x_batch"], a["y_batch"], a["x_contract"], a["y_contract"])
     if dtype.is_half:
         outputs[0][...] = out.astype(dtype.numpy)
 

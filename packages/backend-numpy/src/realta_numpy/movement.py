@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from realta.graph import Node
-
-from realta_numpy.threads import workers
+from realta.runtime import workers
 
 __all__ = ["basic_slices", "copy_blocks", "moved", "pad"]
 

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from realta_numpy.threads import workers
+from realta.runtime import workers
 
 __all__ = ["philox_bits"]
 

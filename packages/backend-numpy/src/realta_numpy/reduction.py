@@ -21,8 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from realta_numpy.threads import workers
+from realta.runtime import workers
 
 __all__ = ["CHUNK", "reduce_array", "reduce_tile", "tree"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from realta.runtime import workers
 
 from realta_numpy.memory import allocate_block
-from realta_numpy.threads import workers
 
 __all__ = ["borrowed", "share_tiles", "thread_scratch"]
 

@@ -58,6 +58,9 @@ if TYPE_CHECKING:
         remove_wrapper,
     )
     from realta.runtime.host import array_from_bytes, as_bytes, empty_array, writable_bytes
+    from realta.runtime.host_blas import one_thread
+    from realta.runtime.host_contraction import contract_arrays, contraction_tiles, matrix_product
+    from realta.runtime.host_workers import Workers, workers
     from realta.runtime.kernel_cache import (
         CacheInfo,
         KernelCache,
@@ -110,6 +113,7 @@ __all__ = [
     "Session",
     "Storage",
     "Unavailable",
+    "Workers",
     "add_compile_wrapper",
     "add_execute_wrapper",
     "add_pass",
@@ -119,16 +123,20 @@ __all__ = [
     "cache_directory",
     "cache_enabled",
     "compile_program",
+    "contract_arrays",
+    "contraction_tiles",
     "data_dtype",
     "empty_array",
     "execute_wrappers",
     "fallback_policy",
     "format_bytes",
     "graph_device",
+    "matrix_product",
     "memory_stats",
     "normal_form",
     "num_threads",
     "on_thread_count",
+    "one_thread",
     "open_devices",
     "parse_bytes",
     "plan_for",
@@ -149,6 +157,7 @@ __all__ = [
     "size_class",
     "synchronize",
     "uniquely_held",
+    "workers",
     "writable_bytes",
 ]
 
@@ -210,6 +219,16 @@ __getattr__ = on_demand(
             "as_bytes",
             "empty_array",
             "writable_bytes",
+        ),
+        "host_blas": ("one_thread",),
+        "host_contraction": (
+            "contract_arrays",
+            "contraction_tiles",
+            "matrix_product",
+        ),
+        "host_workers": (
+            "Workers",
+            "workers",
         ),
         "kernel_cache": (
             "CacheInfo",

@@ -6,9 +6,7 @@ import threading
 import time
 
 import pytest
-from realta.runtime import num_threads, set_num_threads
-from realta_numpy import threads
-from realta_numpy.threads import Workers
+from realta.runtime import Workers, num_threads, set_num_threads, workers
 
 
 @pytest.fixture
@@ -89,17 +87,17 @@ def test_a_closed_pool_starts_new_threads():
 
 def test_the_pool_follows_the_number_that_core_sets():
     before = num_threads()
-    old = threads.workers()
+    old = workers()
     try:
         set_num_threads(4)
-        assert threads.workers().count == 4
-        assert threads.workers() is not old
+        assert workers().count == 4
+        assert workers() is not old
         seen = []
-        threads.workers().run(seen.append, 9)
+        workers().run(seen.append, 9)
         assert sorted(seen) == list(range(9))
     finally:
         set_num_threads(before)
-    assert threads.workers().count == before
+    assert workers().count == before
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -108,11 +106,11 @@ def test_a_forked_child_has_its_own_threads():
     before = num_threads()
     set_num_threads(2)
     try:
-        threads.workers().run(lambda number: None, 2)
+        workers().run(lambda number: None, 2)
         child = os.fork()
         if child == 0:
             seen = []
-            threads.workers().run(seen.append, 2)
+            workers().run(seen.append, 2)
             os._exit(0 if sorted(seen) == [0, 1] else 1)
         ended, status, deadline = 0, 1, time.monotonic() + 30
         while not ended and time.monotonic() < deadline:
