@@ -138,9 +138,9 @@ class Apply(Expr):
         op: the instruction.
         operands: its operands; those of arithmetic have one dtype.
         dtype: compute type of the result.
-        target: storage type of ``round_to``; the narrow type of a ``cast`` to one (its result is the
-            float32 that the operand, rounded once, is in that type) and of a ``bitcast`` from or to
-            one (whose float32 is a value of it).
+        target: storage type of ``round_to``; the narrow type of a ``cast`` to one (its result is
+            what the operand, rounded once, is in that type, as a float32) and of a ``bitcast``
+            from or to one (whose float32 is a value of it).
     """
 
     __slots__ = ("op", "operands", "target")

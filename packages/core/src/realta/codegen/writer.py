@@ -99,8 +99,12 @@ class KernelWriter:
     def fresh(self, name: str) -> str:
         """A name that is not in use."""
         count = self._names.get(name, 0)
+        while f"{name}{count}" in self._names:  # another name may end in digits
+            count += 1
         self._names[name] = count + 1
-        return f"{name}{count}"
+        found = f"{name}{count}"
+        self._names.setdefault(found, 0)
+        return found
 
     def let(self, value: Expr, name: str = "v") -> Expr:
         """Names a value, so that it is computed once; what is as short as a name stays."""
