@@ -15,15 +15,13 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from realta.runtime import matrix_product, one_thread, workers
 from realta.types import DType
 
-from realta_numpy.blas import one_thread
-from realta_numpy.contraction import matrix_product
 from realta_numpy.movement import copy_blocks
 from realta_numpy.pairwise import pairwise
 from realta_numpy.registers import register_dtype, widen
 from realta_numpy.scratch import borrowed
-from realta_numpy.threads import workers
 
 __all__ = ["Convolution", "blocks", "convolve"]
 

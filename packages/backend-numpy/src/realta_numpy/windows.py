@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from realta.runtime import workers
 from realta.types import DType
 
 from realta_numpy.pairwise import pairwise
 from realta_numpy.registers import register_dtype
-from realta_numpy.threads import workers
 
 __all__ = ["Windows", "reduce_windows"]
 
