@@ -205,8 +205,10 @@ def _index(index: Index, values: dict[int, str]) -> str:
 
 
 def _sum(terms: list[str]) -> str:
-    text = terms[0]
-    for term in terms[1:]:
+    # A term that is added first, so that the sum does not begin with a sign.
+    first = next((n for n, term in enumerate(terms) if not term.startswith("-")), 0)
+    text = terms[first]
+    for term in terms[:first] + terms[first + 1 :]:
         text += f" - {term[1:]}" if term.startswith("-") else f" + {term}"
     return text
 

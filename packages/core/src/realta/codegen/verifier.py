@@ -91,9 +91,7 @@ class _Verifier:
     def run(self) -> None:
         kernel = self.kernel
         if kernel.groups < 1 or kernel.lanes < 1:
-            self.fail(
-                "a kernel has at least one group and one lane", "launch no kernel for nothing"
-            )
+            self.fail("there are no groups or no lanes", "launch no kernel for nothing")
         if not kernel.name.isidentifier():
             self.fail(f"{kernel.name!r} is not an identifier", "name it by letters and digits")
         self.known[GROUP], self.known[LANE] = kernel.group, kernel.lane
@@ -248,7 +246,7 @@ class _Verifier:
         kind = expr.dtype
         info = np.iinfo(kind.numpy) if kind.is_integer else None
         if info is None or expr.index.low < info.min or expr.index.high > info.max:
-            self.fail(f"{index_text(expr.index)} may not be a {kind}", "make an int64 of it")
+            self.fail(f"{index_text(expr.index)} may not fit {kind}", "make an int64 of it")
 
     def load(self, expr: Load) -> None:
         self.buffer(expr.buffer)
