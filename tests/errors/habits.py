@@ -1,7 +1,7 @@
 """Habits: what people write from other libraries, answered with what to write here."""
 
 import realta
-from realta import F, Tensor
+from realta import F
 
 from tests.errors.catalogue import Place, wrong
 
@@ -54,17 +54,6 @@ def _(place: Place) -> object:
 @wrong("view")
 def _(place: Place) -> object:
     return realta.ones((6,)).view(2, 3)
-
-
-@wrong("a mask as an index")
-def _(place: Place) -> object:
-    x = Tensor([1.0, -1.0])
-    return x[x > 0]
-
-
-@wrong("a list as an index")
-def _(place: Place) -> object:
-    return realta.ones((3,))[[0, 1]]
 
 
 @wrong("an unknown keyword")

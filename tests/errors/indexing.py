@@ -75,3 +75,47 @@ def _(place: Place) -> object:
 @wrong("an unknown index mode")
 def _(place: Place) -> object:
     return F.gather(realta.zeros((2, 3)), [0], axis=0, mode="reflect")
+
+
+@wrong("a known index array outside the axis")
+def _(place: Place) -> object:
+    return realta.zeros((2, 3))[:, [0, 3]]
+
+
+@wrong("index arrays that do not broadcast")
+def _(place: Place) -> object:
+    return realta.zeros((2, 3))[[0, 1], [0, 1, 2]]
+
+
+@wrong("a mask that does not fit")
+def _(place: Place) -> object:
+    return realta.zeros((2, 3))[Tensor([True, False, True])]
+
+
+@wrong("floats in an index array")
+def _(place: Place) -> object:
+    return realta.zeros((2, 3))[[0.5, 1.0]]
+
+
+@wrong("tensors in a list as an index")
+def _(place: Place) -> object:
+    return realta.zeros((2, 3))[[Tensor(0), Tensor(1)]]
+
+
+@wrong("a value for each masked element, of another number")
+def _(place: Place) -> object:
+    tensor = realta.zeros((3,))
+    tensor[Tensor([True, False, True])] = Tensor([1.0, 2.0, 3.0])
+    return tensor
+
+
+@wrong("a value that fits no number of masked elements")
+def _(place: Place) -> object:
+    tensor = realta.zeros((3, 2))
+    tensor[Tensor([True, False, True])] = realta.zeros((2, 3))
+    return tensor
+
+
+@wrong("a read under a mask in a graph")
+def _(place: Place) -> object:
+    return realta.compile(lambda t: t[t > 0])(realta.zeros((3,)).type)

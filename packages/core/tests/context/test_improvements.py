@@ -74,8 +74,7 @@ def test_03_no_silent_wrong_numbers(each_device):
         F.gather(y, Tensor([5])).numpy()
     with pytest.raises(IndexBoundsError):
         F.scatter(y, Tensor([1.0]), Tensor([7]), 0).numpy()
-    with pytest.raises(RealtaError):  # x[[0, 1]] is not x[0, 1]
-        F.ones((2, 2))[[0, 1]]
+    assert F.ones((2, 2))[[0, 1]].shape == (2, 2)  # x[[0, 1]] is not x[0, 1]
 
 
 def test_04_seeds_have_a_value_keys_split_draws_are_bound_and_graphs_draw():

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
+from typing import Any, Final
 
 from realta.context import caller_location
-from realta.errors import ArgumentError, IndexBoundsError, ShapeError, UnsupportedOp
+from realta.errors import ArgumentError, IndexBoundsError, ShapeError
 from realta.functional.arguments import same_shape
 from realta.tensor import Tensor
 from realta.types import Dim, Shape
 
-__all__ = ["BasicIndex", "basic_index", "integer_index", "is_mask"]
+__all__ = ["BASIC", "BasicIndex", "basic_index", "integer_index"]
+
+BASIC: Final = frozenset({int, slice, type(None), type(Ellipsis)})
+"""Types of the items that choose elements by position and extent alone."""
 
 
 class BasicIndex:
@@ -52,16 +53,6 @@ class BasicIndex:
         return same_shape(self.sliced, shape) and all(s == 1 for s in self.step)
 
 
-def is_mask(key: Any) -> bool:
-    """Whether a key is a boolean mask: a bool tensor, array, or list of bools."""
-    if isinstance(key, Tensor):
-        return key.dtype.kind == "bool"
-    if isinstance(key, list):
-        plain = all(isinstance(k, (bool, np.bool_, list)) for k in key)
-        return bool(key) and plain and np.asarray(key).dtype == bool
-    return isinstance(key, np.ndarray) and key.dtype == bool
-
-
 def basic_index(key: Any, shape: Shape) -> BasicIndex:
     """Works out ints, slices, ``...`` and None against a shape.
 
@@ -69,7 +60,6 @@ def basic_index(key: Any, shape: Shape) -> BasicIndex:
         IndexBoundsError: an int outside its axis, or more indices than axes.
         ArgumentError: a slice step of 0, a float index, two ellipses.
         ShapeError: part of an axis of symbolic extent.
-        UnsupportedOp: boolean masks and integer arrays, which come in a later version.
     """
     starts: list[Any] = []
     stops: list[Any] = []
@@ -149,17 +139,8 @@ def integer_index(item: Any, axis: int, extent: int | Dim) -> Any:
 
     Raises:
         IndexBoundsError: it lies outside the axis.
-        UnsupportedOp: an integer array or a mask.
         ArgumentError: no integer.
     """
-    if isinstance(item, (bool, np.bool_, list, Tensor)) or (
-        isinstance(item, np.ndarray) and item.ndim
-    ):
-        raise UnsupportedOp(
-            f"indexing with {_kind(item)} is not in this version: axis {axis} is indexed with one",
-            where=str(caller_location()),
-            fix="use F.take(x, indices, axis) for integers, F.where(mask, x, y) for masks",
-        )
     if not hasattr(item, "__index__"):
         raise ArgumentError(
             f"an index is an int, a slice, None or ..., got {type(item).__name__}",
@@ -174,11 +155,3 @@ def integer_index(item: Any, axis: int, extent: int | Dim) -> Any:
             fix=f"use {-extent} to {extent - 1}" if extent else "the axis is empty",
         )
     return extent + number if number < 0 else number
-
-
-def _kind(item: Any) -> str:
-    if isinstance(item, (bool, np.bool_)):
-        return "a bool"
-    if isinstance(item, Tensor):
-        return f"a tensor of type {item.type}"
-    return "a list" if isinstance(item, list) else f"an array of {item.dtype}"

@@ -1,13 +1,14 @@
-"""Indexing: NumPy's basic indexing for reading and writing; a write moves the handle."""
+"""Indexing: NumPy's indexing for reading and writing; a write moves the handle."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from realta.context import caller_location, current
-from realta.errors import ShapeError, UnsupportedOp
+from realta.errors import RealtaError, ShapeError
 from realta.functional.arguments import (
     apply,
     as_tensor,
@@ -18,7 +19,8 @@ from realta.functional.arguments import (
     scalar_like,
     to_device,
 )
-from realta.functional.basic_index import BasicIndex, basic_index, integer_index, is_mask
+from realta.functional.basic_index import BASIC, BasicIndex, basic_index, integer_index
+from realta.functional.calls import describe_call
 from realta.functional.gathering import index_tensor
 from realta.functional.operation import arithmetic, movement
 from realta.functional.replay import RunTimeIndex
@@ -26,20 +28,40 @@ from realta.functional.storing import store
 from realta.tensor import Tensor
 from realta.types import Shape, broadcast_shapes, int64, is_weak
 
-__all__ = ["buffer_store", "buffer_store_slice", "getitem", "setitem", "slice_tensor"]
+__all__ = [
+    "broadcasts", "buffer_store", "buffer_store_slice", "fitting", "getitem", "is_number",
+    "read_basic", "setitem", "slice_tensor", "without_ones", "write_basic",
+]  # fmt: skip
 
 
 def getitem(x: Tensor, key: Any) -> Tensor:
-    """``x[key]`` for ints, slices, ``...``, None and 0-d integer tensors.
+    """``x[key]`` as NumPy has it: ints, slices, ``...``, None, integer arrays, masks, mixed.
+
+    A mask that is a tensor is realized, since the shape of the result depends on it.
 
     Raises:
-        IndexBoundsError: an index is out of range; at the next wait for a tensor's value.
-        UnsupportedOp: integer arrays and masks, which come in a later version.
+        IndexBoundsError: a known index is out of range; an unknown one raises at the next wait for
+            a tensor's value.
+        ShapeError: a mask or arrays that do not fit.
+        RealizationError: a mask that is a tensor of a graph.
     """
-    if type(key) is int and x._type.is_static and x.rank and current.get() is None and x._settle():
+    kind = type(key)
+    if kind is int and x._type.is_static and x.rank and current.get() is None and x._settle():
         # The position is a parameter, so that walking over rows meets one program.
         return _row(x, RunTimeIndex(integer_index(key, 0, x._type.static_shape[0])))
-    return _part(x, key)
+    if kind in BASIC or (kind is tuple and BASIC.issuperset(map(type, key))):
+        return read_basic(x, key)
+    try:
+        found: Tensor = _choosing().read_chosen(x, key)
+    except RealtaError as error:
+        error.at(describe_call("getitem", (x, key), {}))
+        raise
+    return found
+
+
+def _choosing() -> Any:
+    """Integer arrays and masks: loaded when an index has one."""
+    return import_module("realta.functional.choosing")
 
 
 def _row_of(x: Tensor, position: RunTimeIndex) -> Tensor:
@@ -66,47 +88,52 @@ def _sliced(tensor: Tensor, found: BasicIndex) -> Tensor:
 
 
 _row = arithmetic(_row_of, name="getitem")
-_part = movement(_part_of, name="getitem")
+read_basic = movement(_part_of, name="getitem")
 
 
 def slice_tensor(x: Any, indices: Any) -> Tensor:
     """The same as ``x[indices]``, indices in a list or a tuple."""
-    return getitem(x, tuple(indices) if isinstance(indices, list) else indices)
+    tensor = x if isinstance(x, Tensor) else as_tensor(x)
+    return getitem(tensor, tuple(indices) if isinstance(indices, list) else indices)
 
 
 def setitem(x: Tensor, key: Any, value: Any) -> None:
     """``x[key] = value``: moves the handle ``x`` to a new version; nobody else sees a change.
 
+    Of several values for one element the last in row-major order stays. Under one mask beside
+    ints and slices it is a select, whose shapes are static; for a value that has a row for each
+    masked element, their number is checked: at the call without a context, else when it runs.
+
     Raises:
         ShapeError: the value does not broadcast to the slice; ``x`` stays as it was.
         IndexBoundsError: an index is out of range.
+        RealizationError: masks of a graph, two of them or beside integer arrays.
     """
-    if is_mask(key):
-        mask = key if isinstance(key, Tensor) else Tensor(key, device=x._type.device)
-        store(x, _masked, mask, value)
-    elif type(key) is int and x._type.is_static and x.rank and current.get() is None:
+    kind = type(key)
+    if kind is int and x._type.is_static and x.rank and current.get() is None:
         position = RunTimeIndex(integer_index(key, 0, x._type.static_shape[0]))
         store(x, _row_replaced, position, value)
+    elif kind in BASIC or (kind is tuple and BASIC.issuperset(map(type, key))):
+        store(x, write_basic, key, value)
     else:
-        store(x, _updated, key, value)
+        try:
+            _choosing().store_chosen(x, key, value)
+        except RealtaError as error:
+            error.at(f"store into {x.type} at {caller_location()}")
+            raise
 
 
 def _row_replaced(x: Tensor, position: RunTimeIndex, value: Any) -> Tensor:
     """The tensor with one row replaced; the position is a parameter of the program."""
-    new = _fitting(x, value, x._type.shape[1:])
+    new = fitting(x, value, x._type.shape[1:])
     index = scalar_like(position, int64, x._type.device)
     return apply("scatter", x, index, new, axis=0, reduce="set", mode="clip")
 
 
-def _updated(x: Tensor, key: Any, value: Any) -> Tensor:
+def write_basic(x: Tensor, key: Any, value: Any) -> Tensor:
     """The tensor with a slice replaced."""
     found = basic_index(key, x._type.shape)
-    new = _fitting(x, value, found.shape)
-    if len(found.positions) > 1:
-        raise UnsupportedOp(
-            "a store at two positions that are known at run time only is not in this version",
-            fix="store a row at a time, or use F.scatter",
-        )
+    new = fitting(x, value, found.shape)
     if found.positions:
         axis, position = found.positions[0]
         index = index_tensor("setitem", position, x, axis, "error")
@@ -119,44 +146,38 @@ def _updated(x: Tensor, key: Any, value: Any) -> Tensor:
     return apply("update_slice", x, new, start=found.start, stop=found.stop, step=found.step)
 
 
-def _fitting(x: Tensor, value: Any, shape: Shape) -> Tensor:
-    """What is stored, broadcast to the shape it replaces."""
+def fitting(x: Tensor, value: Any, shape: Shape) -> Tensor:
+    """What is stored, broadcast to the shape it replaces; leading extents of 1 are dropped."""
     new = as_stored(value, x)
-    try:
-        fits = same_shape(broadcast_shapes(new._type.shape, shape), shape)
-    except ShapeError:
-        fits = False
-    if not fits:
+    given = without_ones(new._type.shape)
+    if not broadcasts(given, shape):
         raise ShapeError(
             f"a value of shape {new.shape} does not fit a slice of shape {shape}",
             where=f"store into {x.type} at {caller_location()}",
             fix="make the value broadcast to the slice",
         )
+    if len(given) < new.rank and new.rank > len(shape):
+        new = reshaped(new, given)
     return broadcast(new, shape)
 
 
-def _masked(x: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """The tensor with the elements under a mask replaced: a select, static everywhere."""
-    if not same_shape(mask._type.shape, x._type.shape[: mask.rank]):
-        raise ShapeError(
-            f"a mask of shape {mask.shape} does not fit {x.type}",
-            where=f"store into {x.type} at {caller_location()}",
-            fix="give a mask of the shape of the tensor's leading axes",
-        )
-    new = as_stored(value, x)
-    # The masked elements are rows of this shape, however many there are.
-    rest = (1, *x._type.shape[mask.rank :])
-    if not same_shape(broadcast_shapes(new._type.shape, rest), rest):
-        raise ShapeError(
-            f"a value of shape {new.shape} would need to know how many elements the mask holds",
-            where=f"store into {x.type} at {caller_location()}",
-            fix="store one number or one row, or use F.where(mask, values, x)",
-        )
-    lifted = to_device(mask, x._type.device)
-    ones = [1] * (x.rank - mask.rank)
-    wide = broadcast(reshaped(lifted, (*mask._type.shape, *ones)), x._type.shape)
-    row = reshaped(new, new._type.shape[1:]) if new.rank == len(rest) else new
-    return apply("select", wide, broadcast(row, x._type.shape), x)
+def broadcasts(shape: Shape, wanted: Shape) -> bool:
+    """Whether a shape stretches to another one."""
+    try:
+        return same_shape(broadcast_shapes(shape, wanted), wanted)
+    except ShapeError:
+        return False
+
+
+def without_ones(shape: Shape) -> Shape:
+    """A shape without the extents of 1 at its start."""
+    first = next((n for n, d in enumerate(shape) if not isinstance(d, int) or d != 1), len(shape))
+    return shape[first:]
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value to store is a Python number, which takes the dtype of the tensor."""
+    return is_weak(value) and not isinstance(value, np.generic)
 
 
 def as_stored(value: Any, x: Tensor) -> Tensor:
@@ -165,7 +186,7 @@ def as_stored(value: Any, x: Tensor) -> Tensor:
     Raises:
         DTypeError: a Python number that the dtype cannot hold.
     """
-    if is_weak(value) and not isinstance(value, np.generic):
+    if is_number(value):
         return scalar_like(value, x.dtype, x._type.device)
     tensor = value if isinstance(value, Tensor) else Tensor(value, device=x._type.device)
     return cast_to(to_device(tensor, x._type.device), x.dtype)
