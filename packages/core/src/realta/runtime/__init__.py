@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Session,
         Unavailable,
     )
+    from realta.runtime.custom import CustomFunction, custom_function, register_custom
     from realta.runtime.device import (
         OpenDevice,
         add_pass,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from realta.runtime.host import array_from_bytes, as_bytes, empty_array, writable_bytes
     from realta.runtime.host_blas import one_thread
     from realta.runtime.host_contraction import contract_arrays, contraction_tiles, matrix_product
+    from realta.runtime.host_memory import allocate_block
     from realta.runtime.host_workers import Workers, workers
     from realta.runtime.kernel_cache import (
         CacheInfo,
@@ -88,6 +90,7 @@ __all__ = [
     "CacheStats",
     "Capabilities",
     "CompileEvent",
+    "CustomFunction",
     "DeviceInfo",
     "Executable",
     "ExecutableCache",
@@ -117,6 +120,7 @@ __all__ = [
     "add_compile_wrapper",
     "add_execute_wrapper",
     "add_pass",
+    "allocate_block",
     "array_from_bytes",
     "as_bytes",
     "bounds_error",
@@ -125,6 +129,7 @@ __all__ = [
     "compile_program",
     "contract_arrays",
     "contraction_tiles",
+    "custom_function",
     "data_dtype",
     "empty_array",
     "execute_wrappers",
@@ -146,6 +151,7 @@ __all__ = [
     "raise_again",
     "references",
     "refusal",
+    "register_custom",
     "remove_wrapper",
     "resolve_device",
     "run_graph",
@@ -192,6 +198,11 @@ __getattr__ = on_demand(
             "Session",
             "Unavailable",
         ),
+        "custom": (
+            "CustomFunction",
+            "custom_function",
+            "register_custom",
+        ),
         "device": (
             "OpenDevice",
             "add_pass",
@@ -226,6 +237,7 @@ __getattr__ = on_demand(
             "contraction_tiles",
             "matrix_product",
         ),
+        "host_memory": ("allocate_block",),
         "host_workers": (
             "Workers",
             "workers",
