@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from realta.graph import Builder
 from realta.types import float32, int8, int32, tensor_type, uint8
+from realta_numpy.quiet import quietly
 
 
 def _binary(runner, name, dtype, shape):
@@ -73,3 +74,26 @@ def test_small_graphs_of_several_results(runner):
     total, power = runner.compile(graph).direct(np.zeros((3, 4), np.float32))
     assert total.tolist() == [0] * 4
     assert power.tolist() == [[1] * 4] * 3
+
+
+def test_the_bare_call_of_a_float_ufunc_is_quiet_and_leaves_the_callers_state(runner):
+    div = _binary(runner, "div", float32, (4,))
+    assert div.bare is not div.direct
+    with np.errstate(all="raise"):
+        found = div.bare(np.ones(4, np.float32), np.zeros(4, np.float32))
+        assert np.isinf(found).all()
+        assert np.geterr()["divide"] == "raise"
+
+
+def test_the_bare_call_refuses_to_be_entered_twice():
+    calls = []
+
+    def enter_again(x):
+        calls.append(x)
+        return again(x) if len(calls) < 2 else x
+
+    again = quietly(enter_again)
+    with pytest.raises(RuntimeError):
+        again(1)
+    calls.clear()
+    assert quietly(lambda x: x)(5) == 5

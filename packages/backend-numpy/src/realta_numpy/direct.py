@@ -15,27 +15,38 @@ import numpy as np
 from realta.graph import Graph
 
 from realta_numpy.calls import Call, FusedCall
-from realta_numpy.quiet import QUIET_STATE, STATE
+from realta_numpy.quiet import QUIET_STATE, STATE, quietly
 
-__all__ = ["direct_call"]
+__all__ = ["direct_calls"]
 
 _MOST_BYTES: Final = 1 << 16
 Direct = Callable[..., Any]
 
 
-def direct_call(graph: Graph, calls: Sequence[Call], run: Callable[..., None]) -> Direct | None:
-    """``direct(*handles)`` giving the results as new arrays, a tuple of them if not one; or None.
+def direct_calls(
+    graph: Graph, calls: Sequence[Call], run: Callable[..., None]
+) -> tuple[Direct | None, Direct | None]:
+    """Two functions of the handles that give the results as new arrays, a tuple of them if not one.
 
     Args:
         graph: a graph with static types.
         calls: what runs it.
         run: the executable's ``run(inputs, outputs)``.
+
+    Returns:
+        One for any handles; and one for arrays of the graph's types, which raises RuntimeError
+        while another thread is in it. None where there is no such function.
     """
     nbytes = sum(v.type.nbytes for v in graph.outputs) if graph.outputs else _MOST_BYTES + 1
     if nbytes > _MOST_BYTES:
-        return None
+        return None, None
     general = _kernel_call(graph, calls) or _general(graph, run)
-    return _ufunc_call(graph, calls, general) or general
+    function = _only_ufunc(graph, calls)
+    if function is None:
+        return general, None
+    out = graph.outputs[0].type
+    checked = _checked(function, out.static_shape, out.dtype.numpy, general)
+    return checked, function if _never_warns(function, out.dtype.numpy) else quietly(function)
 
 
 def _kernel_call(graph: Graph, calls: Sequence[Call]) -> Direct | None:
@@ -82,8 +93,8 @@ def _general(graph: Graph, run: Callable[..., None]) -> Direct:
     return several
 
 
-def _ufunc_call(graph: Graph, calls: Sequence[Call], general: Direct) -> Direct | None:
-    """One ufunc over the graph's inputs as they are."""
+def _only_ufunc(graph: Graph, calls: Sequence[Call]) -> Any:
+    """The ufunc over its inputs as they are that a graph consists of; None if there is more to it."""
     if len(calls) != 1 or not isinstance(calls[0], FusedCall) or len(graph.outputs) != 1:
         return None
     program = calls[0].program
@@ -107,13 +118,17 @@ def _ufunc_call(graph: Graph, calls: Sequence[Call], general: Direct) -> Direct 
         or reads != tuple(range(len(graph.inputs)))
     ):
         return None
-    return _checked(function, out.static_shape, out.dtype.numpy, general)
+    return function
+
+
+def _never_warns(function: np.ufunc, dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "iub" and function not in (np.floor_divide, np.remainder)
 
 
 def _checked(
     function: Any, shape: tuple[int, ...], dtype: np.dtype[Any], general: Direct
 ) -> Direct:
-    if dtype.kind in "iub" and function not in (np.floor_divide, np.remainder):
+    if _never_warns(function, dtype):
         return _unguarded(function, shape, dtype, general)
     begin, end, quiet = STATE.set, STATE.reset, QUIET_STATE
 

@@ -13,7 +13,7 @@ from realta.fusion import Group, Plan
 from realta.graph import Node
 
 from realta_numpy.calls import Call, FusedCall, call_of_group
-from realta_numpy.direct import direct_call
+from realta_numpy.direct import direct_calls
 from realta_numpy.memory import as_bytes, typed
 from realta_numpy.quiet import Quiet
 from realta_numpy.temporaries import Temporaries
@@ -59,6 +59,7 @@ class NumpyExecutable:
 
     Attributes:
         direct: for small results: ``direct(*handles)`` makes its own outputs; else None.
+        bare: the same for handles that are arrays, see `direct_calls`.
     """
 
     reentrant: bool = True
@@ -78,7 +79,7 @@ class NumpyExecutable:
         self._place_values(graph, plan)
         self.kernels = tuple(self._add_groups(plan))
         self._plan_temporaries(graph)
-        self.direct = direct_call(graph, [s.call for s in self._steps], self.run)
+        self.direct, self.bare = direct_calls(graph, [s.call for s in self._steps], self.run)
 
     # -- building ---------------------------------------------------------------------------------
 

@@ -1,11 +1,15 @@
 """Realizing a tensor runs what that tensor needs and nothing else (spec 1)."""
 
+import inspect
+
 import numpy as np
 import pytest
 import realta
 from realta import F, Tensor, lazy
+from realta.graph import Location
 from realta.plugins import open_device
 from realta.realization_context import EagerRealizationContext, LazyRealizationContext
+from realta.runtime import uniquely_held
 
 
 @pytest.fixture
@@ -219,3 +223,37 @@ def repr_of_pickle(t):
     import pickle
 
     return pickle.dumps(t)
+
+
+def test_tensors_recorded_in_a_row_are_told_apart_by_who_holds_them(x):
+    with lazy() as context:
+        held = []
+        for n in range(100):  # more than are looked at in one go
+            y = x * x + x
+            if n % 7 == 0:
+                held.append(y)
+        del y
+        assert [id(t) for t in context.live()] == [id(t) for t in held]
+    held[-1].realize()
+    assert [t.is_real for t in held] == [False] * (len(held) - 1) + [True]
+
+
+def test_the_graph_of_what_died_in_a_block_is_gone_when_it_is_left(x):
+    with lazy():
+        y = x + x
+        facts = [uniquely_held(x._storage, 1)]
+        del y
+    facts.append(uniquely_held(x._storage, 1))
+    assert facts == [False, True]
+
+
+def test_a_recorded_node_reads_like_any_other(x):
+    with lazy():
+        y, line = x + x, inspect.currentframe().f_lineno
+        z = F.exp(y)
+    (node,), (last,) = y.state.values, z.state.values
+    assert last.operands == (node,)
+    assert len(node.operands) == 2
+    assert node.location.line == line
+    node.where = place = Location(None, 0, "elsewhere:7")
+    assert node.where is node.location is place

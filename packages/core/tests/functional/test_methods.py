@@ -110,3 +110,11 @@ def test_numpy_functions_are_refused_and_operators_of_arrays_defer():
         np.sin(t)
     for result in (np.array([1.0, 2.0]) + t, np.array([1.0, 2.0]) < t, np.float64(2.0) * t):
         assert isinstance(result, Tensor)
+
+
+def test_hints_for_foreign_names_are_not_attributes():
+    t = Tensor([1.0])
+    assert not any(hasattr(t, name) for name in METHOD_HABITS)
+    assert not set(METHOD_HABITS) & set(dir(t))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        getattr(t, "non" + "sense")

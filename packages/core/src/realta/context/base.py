@@ -20,12 +20,17 @@ from realta.ops import Attributes, OpDef
 from realta.runtime import Storage
 from realta.types import TensorType
 
-__all__ = ["DEFAULT_NODE_BUDGET", "RecordingContext"]
+__all__ = ["DEFAULT_NODE_BUDGET", "YOUNG", "RecordingContext"]
 
 DEFAULT_NODE_BUDGET: Final = 1_000_000
+YOUNG: Final = 32
+"""Recorded tensors that are held until it is seen which of them live on: most are intermediates
+that die at once, and never need a weak reference."""
 _COMPACT_AT: Final = 1024
 _UNREAD: Final = 4
 """References to a source that no op reads: the table, the pair, the loop, the call."""
+_YOUNG_ALONE: Final = 3
+"""References to a young tensor that nobody holds: the list, the local variable, the call."""
 _LOOKED_AT: Final = 64
 """Sources that one demand may look at, on average."""
 
@@ -62,6 +67,7 @@ class RecordingContext(Opening):
             self.region = Region(self.name, fuse, numerics, self.opened_at)
         self.lock = RLock()
         self.pending: list[weakref.ref[Any]] = []
+        self.young: list[Any] = []
         self.splits: list[str] = []
         self._pending_lock = Lock()
         self._compact_at = _COMPACT_AT
@@ -87,7 +93,7 @@ class RecordingContext(Opening):
         found: list[Value] = []
         for handle in operands:
             value = handle._value
-            if value is None or handle._context is not self or handle._storage is not None:
+            if value is None or handle._context is not self or handle._held is not None:
                 value = self.value_of(handle)
             found.append(value)
         values = tuple(found)
@@ -113,21 +119,46 @@ class RecordingContext(Opening):
 
     def adopt(self, handle: Any, value: Value) -> None:
         """Makes ``handle`` a tensor of this context that names ``value``."""
-        reference = weakref.ref(handle)
+        self.register_young()
         handle._type = value.type
-        handle._storage = None
+        handle._held = None
         handle._value = value
         handle._context = self
+        self._register(handle, value)
+        if len(self.pending) >= self._compact_at:
+            self._compact()
+        if self.node_budget is not None and self._recorded > self.node_budget:
+            self._over_budget(handle)
+
+    def _register(self, handle: Any, value: Value) -> None:
+        reference = weakref.ref(handle)
         if value.handles is None:
             value.handles = reference
         else:
             value.add_handle(reference)
-        pending = self.pending
-        pending.append(reference)
-        if len(pending) >= self._compact_at:
+        self.pending.append(reference)
+
+    def register_young(self) -> None:
+        """Registers those of the tensors recorded last that somebody holds; forgets the others."""
+        young = self.young
+        if not young:
+            return
+        with self._pending_lock:
+            # Another thread may append meanwhile, behind what is looked at here.
+            count = len(young)
+            for n in range(count):
+                handle = young[n]
+                if getrefcount(handle) > _YOUNG_ALONE and handle._context is self:
+                    value = handle._value
+                    if value is not None:
+                        self._register(handle, value)
+            handle = None
+            del young[:count]
+        if len(self.pending) >= self._compact_at:
             self._compact()
-        if self.node_budget is not None and self._recorded > self.node_budget:
-            self._over_budget(handle)
+
+    def _leave(self, error: BaseException | None) -> None:
+        self.register_young()
 
     def create_unrealized(self, value: Value) -> Any:
         """A new tensor of this context that names a value of its graph."""
@@ -166,6 +197,7 @@ class RecordingContext(Opening):
 
     def _compact(self) -> None:
         """Forgets tensors that died or became real; amortised over appends."""
+        self.register_young()
         with self._pending_lock:
             # Another thread may append meanwhile, behind what is looked at here.
             seen = list(self.pending)

@@ -40,6 +40,7 @@ def cut_out(context: RecordingContext, wanted: Sequence[Value]) -> Demand:
     An inner value is kept iff a live handle names it, or a pending live tensor outside the cut
     needs it and it is not merely elementwise or movement (spec 1).
     """
+    context.register_young()
     sources: dict[Value, None] = {}
     nodes = collect(wanted, sources)
     reads: dict[Value, int] = {}

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from sys import _getframe
 from typing import Any, Final
-from weakref import ref
 
-from realta.context.base import RecordingContext
+from realta.context.base import YOUNG, RecordingContext
 from realta.context.location import caller, is_user_code
-from realta.graph import Node
+from realta.graph.values import RecordedNode
 from realta.ops import NO_ATTRS, OpDef
 from realta.types import TensorType
 
@@ -40,39 +39,41 @@ def record_fitting(
         handle: a new tensor without a version.
     """
     a = first._value
-    if a is None or first._context is not context or first._storage is not None:
+    if a is None or first._context is not context or first._held is not None:
         a = context.value_of(first)
     a.uses += 1
-    node = _new(Node)
+    node = _new(RecordedNode)
+    node.first = a
     if second is None:
-        node.operands = (a,)
+        node.second = None
     else:
         b = second._value
-        if b is None or second._context is not context or second._storage is not None:
+        if b is None or second._context is not context or second._held is not None:
             b = context.value_of(second)
         b.uses += 1
-        node.operands = (a, b)
+        node.second = b
     # The caller's caller is the user's line, unless the operator was reached from inside.
     frame = _getframe(2)
     code = frame.f_code
-    node.where = (
-        (code, frame.f_lasti) if code is _last[0] or is_user_code(code, _last) else caller()
-    )
+    if code is _last[0] or is_user_code(code, _last):
+        node.code = code
+        node.instruction = frame.f_lasti
+    else:
+        node.where = caller()
     node.op = op
     node.attrs = NO_ATTRS
     node.types = types
     node.type = handle._type = types[0]
     node.region = context.region
-    node.payload = node._outputs = handle._storage = None
+    node.payload = node._outputs = node.handles = handle._held = None
     node.uses = 0
     handle._value = node
     handle._context = context
-    node.handles = reference = ref(handle)
     context._recorded += 1
-    pending = context.pending
-    pending.append(reference)
-    if len(pending) >= context._compact_at:
-        context._compact()
+    young = context.young
+    young.append(handle)
+    if len(young) >= YOUNG:
+        context.register_young()
     if context.node_budget is not None and context._recorded > context.node_budget:
         context._over_budget(handle)
 

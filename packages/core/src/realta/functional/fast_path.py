@@ -42,7 +42,10 @@ def _learn(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> None:
     node = Node(op, tuple(inputs))
     program = runtime.program_for(Graph(op.name, inputs, (node,)), runtime.Options(name=op.name))
     if program.direct is not None:
-        memo[type_] = (program.direct, program.output_types[0], program.device, program.launches)
+        bare = program.bare or program.direct
+        memo[type_] = (
+            bare, program.direct, program.output_types[0], program.device, program.launches
+        )  # fmt: skip
 
 
 def _result_types(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> Any:
@@ -86,20 +89,26 @@ def fast_binary(op: OpDef, general: Function) -> Function:
         if context is None:
             found = eager.get(type_)
             if found is not None:
-                a, b = x._storage, y._storage
+                bare, direct, result_type, device, launches = found
+                a, b = x._held, y._held
                 # An unfinished launch may hold an error, which the general path raises.
-                if a is not None and b is not None and a.launch is None and b.launch is None:
-                    direct, result_type, device, launches = found
-                    storage = _new(Storage)
-                    storage.handle = direct(a.handle, b.handle)
-                    storage.device = device
-                    storage.type = result_type
-                    storage.block = storage.launch = None
-                    device.launches += launches
+                if a.__class__ is Storage:
+                    if a.block is not None:
+                        bare = direct
+                    a = a.handle if a.launch is None else None
+                if b.__class__ is Storage:
+                    if b.block is not None:
+                        bare = direct
+                    b = b.handle if b.launch is None else None
+                if a is not None and b is not None:
                     result = _new(Tensor)
+                    try:
+                        result._held = bare(a, b)
+                    except RuntimeError:  # another thread is in it
+                        result._held = direct(a, b)
                     result._type = result_type
-                    result._storage = storage
                     result._value = result._context = None
+                    device.launches += launches
                     return result
             elif type_ not in eager:
                 result = general(x, y)
@@ -136,19 +145,22 @@ def fast_unary(op: OpDef, general: Function) -> Function:
         if context is None:
             found = eager.get(type_)
             if found is not None:
-                a = x._storage
-                if a is not None and a.launch is None:
-                    direct, result_type, device, launches = found
-                    storage = _new(Storage)
-                    storage.handle = direct(a.handle)
-                    storage.device = device
-                    storage.type = result_type
-                    storage.block = storage.launch = None
-                    device.launches += launches
+                bare, direct, result_type, device, launches = found
+                a = x._held
+                # An unfinished launch may hold an error, which the general path raises.
+                if a.__class__ is Storage:
+                    if a.block is not None:
+                        bare = direct
+                    a = a.handle if a.launch is None else None
+                if a is not None:
                     result = _new(Tensor)
+                    try:
+                        result._held = bare(a)
+                    except RuntimeError:  # another thread is in it
+                        result._held = direct(a)
                     result._type = result_type
-                    result._storage = storage
                     result._value = result._context = None
+                    device.launches += launches
                     return result
             elif type_ not in eager:
                 result = general(x)

@@ -31,14 +31,14 @@ class NumberOperand:
         type_: a float tensor type, which the operand gets.
     """
 
-    __slots__ = ("_context", "_storage", "_value")
+    __slots__ = ("_context", "_held", "_value")
 
     _value: Value
 
     def __init__(self, context: RecordingContext, number: float, type_: TensorType) -> None:
         scalar_type, wide, constants = _parts.get(type_) or _learn(type_)
         self._context = context
-        self._storage = None
+        self._held = None
         # In this dictionary 0.0 and -0.0 are one key, and -0.0 is no constant.
         attrs = constants.get(number) if number or str(number)[0] != "-" else None
         value: Any

@@ -15,7 +15,9 @@ from realta.ops import NO_ATTRS, Attributes, OpDef
 from realta.records import Record
 from realta.types import TensorType
 
-__all__ = ["Input", "Location", "Node", "Output", "Region", "Value", "live_handles"]
+__all__ = [
+    "Input", "Location", "Node", "Output", "RecordedNode", "Region", "Value", "live_handles",
+]  # fmt: skip
 
 
 class HasValue(Protocol):
@@ -208,6 +210,43 @@ class Node(Value):
         if where is None or isinstance(where, Location):
             return where
         return Location(*where)
+
+
+class RecordedNode(Node):
+    """A node of one or two operands as the hot path of tracing records it.
+
+    The garbage collector looks at every object that refers to others, again and again while a graph
+    grows; so this one keeps its operands and its place in slots of its own, not in tuples.
+
+    Attributes:
+        first: the first operand.
+        second: the second one, None for an op of one operand.
+        code: code object of the user's call, or None if `instruction` is what ``where`` gives.
+        instruction: the instruction in it.
+    """
+
+    __slots__ = ("code", "first", "instruction", "second")
+
+    first: Value
+    second: Value | None
+    code: CodeType | None
+    instruction: Any
+
+    @property
+    def operands(self) -> tuple[Value, ...]:  # type: ignore[override]
+        """The values it reads."""
+        second = self.second
+        return (self.first,) if second is None else (self.first, second)
+
+    @property
+    def where(self) -> Any:
+        """``(code, instruction)`` of the user's call, or a Location, or None."""
+        code = self.code
+        return self.instruction if code is None else (code, self.instruction)
+
+    @where.setter
+    def where(self, where: Any) -> None:
+        self.code, self.instruction = None, where
 
 
 class Output(Value):

@@ -45,10 +45,12 @@ class Program:
         fallbacks: ops that another device does.
         launches: kernels that one run launches, work declared to run on the host not counted.
         direct: ``direct(*handles) -> handle`` where that makes the one small result, else None.
+        bare: the same for handles that the session itself made, where it has a shorter way for
+            them; raises RuntimeError while another thread is in it.
     """
 
     __slots__ = (
-        "__weakref__", "_only", "_quick", "_types", "device", "direct", "fallbacks",
+        "__weakref__", "_only", "_quick", "_types", "bare", "device", "direct", "fallbacks",
         "kernels", "launches", "output_types", "plan", "source",
     )  # fmt: skip
 
@@ -67,6 +69,9 @@ class Program:
         self._only = plan.only_launch()
         direct = direct_call(self._only)
         self.direct: Callable[..., Handle] | None = direct if len(plan.outputs) == 1 else None
+        self.bare: Callable[..., Handle] | None = None
+        if self._only is not None and self.direct is not None:
+            self.bare = getattr(self._only.executable, "bare", None)
         self._quick: Quick | None = None
         if self._only is not None and direct is not None:
             self._quick = quick_call(self._only, plan.inputs, direct)

@@ -53,7 +53,8 @@ class Tensor(ExchangedTensor):
             raise
         storage = open_device(name).upload(array)
         self._type = storage.type
-        self._storage = storage
+        # Nobody else knows this storage, and ops take what the session made as it is.
+        self._held = storage if storage.block or storage.launch else storage.handle
         self._value = None
         self._context = None
 
@@ -202,25 +203,44 @@ class Tensor(ExchangedTensor):
         def __getitem__(self, other: Any) -> Tensor: ...
         def __setitem__(self, key: Any, value: Any) -> None: ...
 
+        # Methods that the layer above attaches.
+        def __getattr__(self, name: str) -> Any: ...
+
         def __eq__(self, other: object) -> Any: ...
         def __ne__(self, other: object) -> Any: ...
 
-    def __getattr__(self, name: str) -> Any:
-        fix = _habits.get(name)
-        if fix is not None:
-            raise MissingAttribute(
-                f"a tensor has no {name!r}", where=str(caller_location()), fix=fix
-            )
-        raise AttributeError(f"'Tensor' object has no attribute {name!r}")
+    def __dir__(self) -> list[str]:
+        return [n for n in super().__dir__() if not isinstance(getattr(Tensor, n, None), _Habit)]
 
 
 use_handle_type(Tensor)
-_habits: dict[str, str] = {}
+
+
+class _Habit:
+    """An attribute that tensors do not have. Costs nothing where it is not asked for.
+
+    A ``__getattr__`` would do the same in one place, but with one in the class the interpreter
+    looks up every attribute of every tensor the slow way.
+    """
+
+    __slots__ = ("fix", "name")
+
+    def __init__(self, name: str, fix: str) -> None:
+        self.name = name
+        self.fix = fix
+
+    def __get__(self, tensor: Any, owner: Any) -> Any:
+        if tensor is None:
+            return self
+        raise MissingAttribute(
+            f"a tensor has no {self.name!r}", where=str(caller_location()), fix=self.fix
+        )
 
 
 def add_habits(habits: Mapping[str, str]) -> None:
     """Names that people bring from other libraries, and what to write instead."""
-    _habits.update(habits)
+    for name, fix in habits.items():
+        setattr(Tensor, name, _Habit(name, fix))
 
 
 def wrap(context: RecordingContext | AbandonedRegion, value: Value) -> Tensor:
@@ -238,7 +258,7 @@ def real_tensor(storage: Storage) -> Tensor:
     """A new real tensor over a storage."""
     tensor: Tensor = _new(Tensor)
     tensor._type = storage.type
-    tensor._storage = storage
+    tensor._held = storage
     tensor._value = None
     tensor._context = None
     return tensor

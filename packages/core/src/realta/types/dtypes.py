@@ -42,14 +42,6 @@ class DType:
         if name not in _FROM_ML_DTYPES:
             self.numpy = np.dtype(name)
 
-    def __getattr__(self, name: str) -> Any:
-        # Only the NumPy dtype of bfloat16 and float8 is missing, until it is first asked for:
-        # ml_dtypes costs as much to import as a third of NumPy, and few programs need it.
-        if name != "numpy":
-            raise AttributeError(f"'DType' object has no attribute {name!r}")
-        self.numpy = np.dtype(getattr(importlib.import_module("ml_dtypes"), self.name))
-        return self.numpy
-
     @property
     def bits(self) -> int:
         """Width in bits."""
@@ -80,6 +72,21 @@ class DType:
         return (as_dtype, (self.name,))
 
 
+class _MlDType(DType):
+    """An element type that NumPy lacks; its NumPy dtype is made when it is first asked for.
+
+    ml_dtypes costs as much to import as a third of NumPy, and few programs need it.
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "numpy":
+            raise AttributeError(f"'DType' object has no attribute {name!r}")
+        self.numpy = np.dtype(getattr(importlib.import_module("ml_dtypes"), self.name))
+        return self.numpy
+
+
 bool_: Final = DType("bool", "bool", "bool", 1)
 int8: Final = DType("int8", "i8", "int", 1)
 int16: Final = DType("int16", "i16", "int", 2)
@@ -90,11 +97,11 @@ uint16: Final = DType("uint16", "u16", "uint", 2)
 uint32: Final = DType("uint32", "u32", "uint", 4)
 uint64: Final = DType("uint64", "u64", "uint", 8)
 float16: Final = DType("float16", "f16", "float", 2)
-bfloat16: Final = DType("bfloat16", "bf16", "float", 2)
+bfloat16: Final[DType] = _MlDType("bfloat16", "bf16", "float", 2)
 float32: Final = DType("float32", "f32", "float", 4)
 float64: Final = DType("float64", "f64", "float", 8)
-float8_e4m3fn: Final = DType("float8_e4m3fn", "f8e4m3fn", "float", 1)
-float8_e5m2: Final = DType("float8_e5m2", "f8e5m2", "float", 1)
+float8_e4m3fn: Final[DType] = _MlDType("float8_e4m3fn", "f8e4m3fn", "float", 1)
+float8_e5m2: Final[DType] = _MlDType("float8_e5m2", "f8e5m2", "float", 1)
 
 DTYPES: Final[tuple[DType, ...]] = (
     bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
