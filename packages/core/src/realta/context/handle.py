@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from realta import runtime
 from realta.locks import Lock
-from realta.runtime import Storage, resolve_device
+from realta.runtime import Storage
 from realta.types import TensorType
 
 __all__ = ["TensorHandle", "new_handle", "rebind", "use_handle_type"]
@@ -64,7 +65,7 @@ def _storage_of(handle: TensorHandle) -> Any:
         held = handle._held
         if held is not None and held.__class__ is not Storage:
             type_ = handle._type
-            held = handle._held = Storage(resolve_device(type_.device), held, type_)
+            held = handle._held = Storage(runtime.resolve_device(type_.device), held, type_)
         return held
 
 
