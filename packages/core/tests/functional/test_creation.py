@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import realta
-from realta import F, Tensor
+from realta import F, Tensor, TensorType, compile
 from realta.errors import ArgumentError, DTypeError, ShapeError
 from realta.testing import assert_same_bits
 from realta.types import COMPUTABLE, INTEGERS
@@ -170,3 +170,14 @@ def test_creation_touches_no_memory_in_a_lazy_block():
 def test_a_tensor_is_no_fill_value():
     with pytest.raises(ArgumentError, match="full takes a number"):
         F.full((2,), Tensor([1.0]))
+
+
+@pytest.mark.parametrize(
+    ("start", "shift", "step"), [(0, 0, 1), (3, 0, 1), (0, 1, 3), (10, 0, -2), (-4, 2, 5)]
+)
+def test_arange_up_to_a_symbolic_extent(start, shift, step):
+    body = compile(lambda x: F.arange(start, x.shape[0] + shift, step))
+    compiled = body(TensorType("float32", ("n",)))
+    for extent in (0, 1, 5, 12):
+        wanted = list(range(start, extent + shift, step))
+        assert compiled(F.zeros(extent)).tolist() == wanted

@@ -7,6 +7,7 @@ from realta import F, Tensor
 from realta.errors import ArgumentError, DTypeError, ShapeError
 from realta.ops import get_op
 from realta.ops.tolerances import allowance
+from realta.testing import assert_same_bits
 from realta.types import BY_NAME, as_dtype
 
 FLOAT_DTYPES = ("float16", "bfloat16", "float32", "float64")
@@ -191,3 +192,45 @@ def test_gelu(modes, dtype):
     for kind, expected in truths.items():
         result = modes(lambda t, k=kind: F.gelu(t, k), x)
         check("gelu", result, [x], {"approximate": kind}, expected)
+
+
+class TestMaskedAttention:
+    Q, K, V = (np.random.default_rng(n).standard_normal((2, 3, 4)).astype("f4") for n in range(3))
+
+    @staticmethod
+    def wanted(q, k, v, seen, scale=0.5):
+        scores = np.where(seen, q.astype("f8") @ k.astype("f8").transpose(0, 2, 1) * scale, -np.inf)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        return weights / weights.sum(-1, keepdims=True) @ v
+
+    def test_bool_and_float_masks(self, each_device):
+        seen = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0]], bool)
+        expected = self.wanted(self.Q, self.K, self.V, seen)
+        found = F.attention(self.Q, self.K, self.V, mask=seen)
+        np.testing.assert_allclose(found.numpy(), expected, atol=1e-6)
+        added = np.where(seen, 0, -np.inf).astype("f4")
+        assert_same_bits(F.attention(self.Q, self.K, self.V, mask=added), found)
+        scaled = F.attention(self.Q, self.K, self.V, mask=seen, scale=1.5)
+        expected = self.wanted(self.Q, self.K, self.V, seen, 1.5)
+        np.testing.assert_allclose(scaled.numpy(), expected, atol=1e-6)
+
+    def test_all_is_seen_or_up_to_the_query(self, each_device):
+        everything = np.ones((1, 3), bool)
+        for causal in (False, True):
+            found = F.attention(self.Q, self.K, self.V, mask=everything, causal=causal)
+            seen = np.tri(3, dtype=bool) if causal else True
+            expected = self.wanted(self.Q, self.K, self.V, seen)
+            np.testing.assert_allclose(found.numpy(), expected, atol=1e-6)
+
+    def test_the_mask_may_have_more_axes(self):
+        masks = np.array([True, False, True, True, True, True]).reshape(2, 1, 1, 3)
+        found = F.attention(self.Q, self.K, self.V, mask=masks)
+        assert found.shape == (2, 2, 3, 4)
+        for n in range(2):
+            single = F.attention(self.Q, self.K, self.V, mask=masks[n])
+            np.testing.assert_allclose(found.numpy()[n], single.numpy(), atol=1e-6)
+
+    def test_integers_are_no_mask(self):
+        with pytest.raises(DTypeError, match="an attention mask of i64") as caught:
+            F.attention(self.Q, self.K, self.V, mask=np.array([[1, 0, 1]]))
+        assert caught.value.fix == "give a bool mask, as in mask != 0"

@@ -101,13 +101,17 @@ def entry(shape, offsets, dtype="U8"):
         (with_header(entry([-2, -1], [0, 2]), b"12"), "the entry of the tensor 'a' is damaged"),
         (with_header(entry([True], [0, 1]), b"1"), "the entry of the tensor 'a' is damaged"),
         (with_header(entry([1], [0, 1], "C64"), b"1"), "the entry of the tensor 'a' is damaged"),
+        (with_header(entry([2**63, 0], [0, 0])), "the entry of the tensor 'a' is damaged"),
+        (with_header(entry([2**62, 2, 0], [0, 0])), "the entry of the tensor 'a' is damaged"),
+        (with_header(entry([2**63], [0, 2**63])), "the entry of the tensor 'a' is damaged"),
+        (with_header(entry([2**62], [0, 2**62])), "the tensor 'a' ends at byte"),
         (with_header(entry([1], [1, 2]), b"12"), "begins at byte 1 of the data, not at 0"),
         (with_header(entry([2], [0, 2]), b"1"), "the tensor 'a' ends at byte"),
         (with_header(entry([2], [0, 2]), b"123"), "1 bytes follow the last tensor"),
         (with_header({"__metadata__": {"a": 1}}), "__metadata__ is not a table of strings"),
         (with_header({"__metadata__": []}), "__metadata__ is not a table of strings"),
     ],
-    ids=range(20),
+    ids=range(24),
 )
 def test_damaged_files_are_refused_with_the_reason(data, what):
     with pytest.raises(SerializationError) as caught:
