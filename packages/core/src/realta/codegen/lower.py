@@ -8,6 +8,7 @@ from typing import Final
 from realta.codegen.ir import Tree
 from realta.codegen.lower_elementwise import lower_elementwise
 from realta.codegen.lower_movement import lower_movement
+from realta.codegen.lower_reduce import lower_reduce
 from realta.codegen.lowered import Lowered
 from realta.codegen.profile import DeviceProfile
 from realta.errors import UnsupportedOp
@@ -57,6 +58,8 @@ def lower(group: Group, profile: DeviceProfile, limits: Limits = NO_LIMITS) -> L
         return lower_elementwise(group, profile)
     if group.kind == "movement":
         return lower_movement(group, profile, limits)
+    if group.kind in ("reduce", "row"):
+        return lower_reduce(group, profile, limits)
     raise _unsupported(group)
 
 

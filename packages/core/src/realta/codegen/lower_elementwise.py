@@ -33,7 +33,7 @@ def lower_elementwise(group: Group, profile: DeviceProfile) -> Lowered:
     if tiling is not None:
         write_tiles(body, tiling, profile)
         return Lowered((writer.launch("transposed"),), tiling.text())
-    steady = steady_reads(frame, members, frame.kept[:-1]) if loops.rows > 1 else []
+    steady = steady_reads(frame, members, len(frame.kept) - 1 if loops.rows > 1 else 0)
     known: Values = {}
 
     def before(at: At) -> None:
@@ -52,11 +52,11 @@ def lower_elementwise(group: Group, profile: DeviceProfile) -> Lowered:
     return Lowered((writer.launch("elementwise"),), f"{kind}, {profile.lanes} lanes")
 
 
-def steady_reads(frame: Frame, members: Members, outer: tuple[int, ...]) -> list[Read]:
-    """Reads that are the same all along the loops inside of the outer ones."""
+def steady_reads(frame: Frame, members: Members, outer: int) -> list[Read]:
+    """Reads that are the same all along the loops inside of so many outer ones."""
     found = []
     for read in members.reads:
         strides = frame.places[read].strides
-        if strides is not None and not any(strides[len(outer) :]):
+        if strides is not None and not any(strides[outer:]):
             found.append(read)
     return found

@@ -132,8 +132,7 @@ class _Walk:
                 self._row(row, Number(0), before, emit)
 
     def _row(self, row: Index, share: Index, before: Callable[[At], None], emit: Emit) -> None:
-        if self.loops.rows > 1:
-            before(self._at(row, Number(0)))
+        before(self._at(row, Number(0)))
         turns, inner, lanes = self.loops.shares.turns, self.loops.inner, self.writer.lanes
         if self.predicated:
             self._vectors(row, share * turns, turns, emit)
@@ -185,7 +184,7 @@ def write_element_loops(
         frame: the loops.
         loops: how they are cut.
         profile: the device.
-        before: writes what holds for a whole row, before its elements.
+        before: writes what holds for a whole row, or for all elements, before these.
         emit: writes the work on one vector of elements: given where values lie, and a predicate.
         group: number of the group among those of these loops; the kernel's groups if left out.
     """

@@ -103,6 +103,10 @@ class Members:
                     found.setdefault((value, self.span(node)))
         return found
 
+    def sources_of(self, nodes: Iterable[Node]) -> set[Value]:
+        """The stored values that some members read."""
+        return {source_of(value, self.group)[0] for value, _ in self.reads_of(nodes)}
+
     def read_of(self, value: Value) -> Read:
         """A stored member as something that lies along the loops."""
         return (value, "row" if self.is_row(value) else "full")
