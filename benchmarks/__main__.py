@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from benchmarks import display, results
 from benchmarks.processes import Failed
-from benchmarks.rows import CHECKS, FULL, QUICK, Measured, Row, Settings, compare
+from benchmarks.rows import CHECKS, FULL, QUICK, Check, Measured, Settings, compare
 from benchmarks.side_by_side import measure
 
 __all__ = ["main"]
@@ -36,16 +36,15 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="tiny windows, to see that it runs")
     parser.add_argument("--json", type=Path, help="write the results here")
     chosen = parser.parse_args(arguments)
-    known = {row.id for row in CHECKS[chosen.check or "first-light"]}
+    known = {row.id for row in CHECKS[chosen.check or "first-light"].rows}
     if unknown := sorted(set(chosen.row) - known):
         parser.error(f"no row {', '.join(unknown)}; there are {', '.join(sorted(known))}")
     return chosen
 
 
-def measure_rows(
-    rows: Sequence[Row], settings: Settings, progress: Progress
-) -> list[dict[str, Any]]:
+def measure_rows(check: Check, settings: Settings, progress: Progress) -> list[dict[str, Any]]:
     """Measures all workloads in one interleaved run, then the other rows one by one."""
+    rows = check.rows
     workloads = list(dict.fromkeys(row.workload for row in rows if row.workload))
     others = [row for row in rows if row.measure is not None]
     task = progress.add_task("preparing", total=len(workloads) * settings.rounds + len(others))
@@ -54,7 +53,11 @@ def measure_rows(
         progress.update(task, advance=1, description=what)
 
     timings = measure(
-        workloads, rounds=settings.rounds, window_scale=settings.window_scale, advance=advance
+        workloads,
+        rounds=settings.rounds,
+        window_scale=settings.window_scale,
+        peers=check.peers,
+        advance=advance,
     )
     entries = [results.entry(row, compare(row, timings)) for row in rows if row.workload]
     for row in others:
@@ -72,12 +75,12 @@ def measure_rows(
 def main(arguments: Sequence[str]) -> int:
     """Measures, prints, writes, and says by its exit code whether a check passed."""
     chosen = parse(arguments)
-    rows = CHECKS[chosen.check or "first-light"]
+    check = CHECKS[chosen.check or "first-light"]
     if chosen.row:
-        rows = tuple(row for row in rows if row.id in chosen.row)
+        check = Check(tuple(row for row in check.rows if row.id in chosen.row), check.peers)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        found = results.document(measure_rows(rows, QUICK if chosen.quick else FULL, progress))
+        found = results.document(measure_rows(check, QUICK if chosen.quick else FULL, progress))
     display.show(found, Console())
     path = chosen.json
     if path is None and chosen.check and not chosen.row and not chosen.quick:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -19,6 +19,7 @@ from benchmarks.workloads import WORKLOADS, Workload
 
 __all__ = ["Timing", "Timings", "measure"]
 
+NO_PEERS: Mapping[str, Sequence[str]] = {}
 SETTLE_SECONDS = 0.03  # threads that spin after parallel work go to sleep meanwhile
 
 
@@ -51,12 +52,14 @@ class Timing:
 Timings = dict[str, dict[str, Timing]]  # by workload, then by peer
 
 
-def prepare(workload: Workload, workers: dict[str, WorkerProcess]) -> dict[str, Timing]:
+def prepare(
+    workload: Workload, peers: Sequence[str], workers: dict[str, WorkerProcess]
+) -> dict[str, Timing]:
     """Makes a workload ready in all its peers at once; those that cannot have a failure."""
-    for peer in workload.peers:
+    for peer in peers:
         workers[peer].send({"prepare": workload.id})
     timings = {}
-    for peer in workload.peers:
+    for peer in peers:
         timings[peer] = Timing()
         try:
             workers[peer].receive()
@@ -67,16 +70,17 @@ def prepare(workload: Workload, workers: dict[str, WorkerProcess]) -> dict[str, 
 
 def measure_workload(
     workload: Workload,
+    peers: Sequence[str],
     workers: dict[str, WorkerProcess],
     rounds: int,
     window_scale: float,
     advance: Callable[[str], None],
 ) -> dict[str, Timing]:
     """Measures one workload in rounds and releases it."""
-    timings = prepare(workload, workers)
+    timings = prepare(workload, peers, workers)
     for number in range(rounds):
-        turn = number % len(workload.peers)
-        for peer in workload.peers[turn:] + workload.peers[:turn]:
+        turn = number % len(peers)
+        for peer in (*peers[turn:], *peers[:turn]):
             if timings[peer].failure:
                 continue
             time.sleep(SETTLE_SECONDS)
@@ -86,7 +90,7 @@ def measure_workload(
             except Failed as failure:
                 timings[peer] = Timing(failure=str(failure))
         advance(f"{workload.id} {workload.what}")
-    for peer in workload.peers:
+    for peer in peers:
         if not timings[peer].failure:
             workers[peer].send({"release": True})
             workers[peer].receive()
@@ -98,6 +102,7 @@ def measure(
     *,
     rounds: int,
     window_scale: float = 1.0,
+    peers: Mapping[str, Sequence[str]] = NO_PEERS,
     advance: Callable[[str], None] = lambda _what: None,
 ) -> Timings:
     """Measures workloads with all their peers.
@@ -106,16 +111,18 @@ def measure(
         names: ids of the workloads.
         rounds: windows a peer.
         window_scale: factor on the length of every window.
+        peers: by workload, who computes it, where that is not `Workload.peers`.
         advance: called after each round with what is being measured.
     """
     wanted = [WORKLOADS[name] for name in names]
+    chosen = {w.id: tuple(peers.get(w.id, w.peers)) for w in wanted}
     with ExitStack() as stack:
         errors = stack.enter_context(tempfile.TemporaryFile("w"))
         workers = {}
-        for peer in dict.fromkeys(peer for workload in wanted for peer in workload.peers):
+        for peer in dict.fromkeys(peer for names in chosen.values() for peer in names):
             workers[peer] = WorkerProcess(peer, errors)
             stack.callback(workers[peer].close)
         return {
-            workload.id: measure_workload(workload, workers, rounds, window_scale, advance)
-            for workload in wanted
+            w.id: measure_workload(w, chosen[w.id], workers, rounds, window_scale, advance)
+            for w in wanted
         }

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SHIFT", "SLOPE", "WORKLOADS", "Workload"]
+__all__ = ["DRAWN", "SHIFT", "SLOPE", "WORKLOADS", "Workload"]
 
 Array = NDArray[Any]
 
 SEED = 20_260
+DRAWN = 10_000_000  # W12
 SLOPE, SHIFT = 1.5, 0.25  # W1's a and b
 EPSILON = 1e-5
 TANH_SCALE, TANH_CUBIC = 0.7978845608028654, 0.044715  # sqrt(2/pi) and the cubic term of gelu
@@ -31,8 +32,9 @@ class Workload:
         id: the name in every table.
         what: the formula and the shape.
         shapes: shapes of the float32 inputs.
-        expected: the formula in plain NumPy, one fresh array an operation.
-        peers: who computes it.
+        expected: the formula in plain NumPy, one fresh array an operation; None for random draws,
+            whose moments are compared with those of the normal distribution.
+        peers: who computes it unless a check says otherwise.
         tolerance: largest absolute difference from `expected` that counts as the same result.
         window: seconds that one peer is measured without interruption.
     """
@@ -40,7 +42,7 @@ class Workload:
     id: str
     what: str
     shapes: tuple[tuple[int, ...], ...]
-    expected: Callable[..., Array]
+    expected: Callable[..., Array] | None
     peers: tuple[str, ...]
     tolerance: float = 2e-5
     window: float = 0.15
@@ -94,6 +96,33 @@ def twenty(x: Array, y: Array) -> Array:
     return z
 
 
+def sum_first(x: Array) -> Array:
+    """W5a: sums along the first axis."""
+    result: Array = x.sum(axis=0, dtype=np.float64).astype(np.float32)
+    return result
+
+
+def sum_last(x: Array) -> Array:
+    """W5b: sums along the last axis."""
+    result: Array = x.sum(axis=1, dtype=np.float64).astype(np.float32)
+    return result
+
+
+def sum_all(x: Array) -> Array:
+    """W5c: the sum of everything."""
+    return np.asarray(x.sum(dtype=np.float64), np.float32)
+
+
+def attention(q: Array, k: Array, v: Array) -> Array:
+    """W10: softmax(q·kᵀ / sqrt(64)) · v for each head."""
+    return softmax(q @ k.transpose(0, 2, 1) * np.float32(q.shape[-1] ** -0.5)) @ v
+
+
+def transpose_add(x: Array, y: Array) -> Array:
+    """W11: a transposed matrix plus another."""
+    return x.T + y
+
+
 LARGE = ("copy", "numpy", "torch", "torch.compile", "realta", "realta region")
 
 WORKLOADS = {
@@ -105,6 +134,14 @@ WORKLOADS = {
         Workload(
             "W4", "layer norm, 8192×1024", ((8192, 1024), (1024,), (1024,)), layer_norm, LARGE
         ),
+        Workload("W5a", "sum along axis 0, 4096×4096", ((4096, 4096),), sum_first, LARGE, 2e-3),
+        Workload("W5b", "sum along axis 1, 4096×4096", ((4096, 4096),), sum_last, LARGE, 2e-3),
+        Workload("W5c", "sum of all, 4096×4096", ((4096, 4096),), sum_all, LARGE, 5e-2),
+        Workload(
+            "W10", "attention, 8 heads of 512×64", ((8, 512, 64),) * 3, attention, LARGE, 1e-4
+        ),
+        Workload("W11", "x.T + y, 4096×4096", ((4096, 4096),) * 2, transpose_add, LARGE),
+        Workload("W12", f"{DRAWN} normal draws", (), None, LARGE),
         Workload(
             "W8a",
             "one add of 10 elements",

@@ -15,7 +15,7 @@ from benchmarks.peers import MODULES, copying, plain_numpy, realta_modes
 from benchmarks.processes import Failed, WorkerProcess
 from benchmarks.rows import FIRST_LIGHT, QUICK, Measured, Row
 from benchmarks.side_by_side import Timing, measure
-from benchmarks.worker import Worker
+from benchmarks.worker import Worker, deviation
 from benchmarks.workloads import WORKLOADS, Workload
 
 TINY = Workload("W8a", "a tiny addition", ((3,), (3,)), lambda t, u: t + u, ("numpy",))
@@ -33,7 +33,7 @@ def one_row(monkeypatch, tmp_path):
     """Replaces the rows of the check by one, and the folder of results by a temporary one."""
 
     def replace(only: Row) -> None:
-        monkeypatch.setitem(rows.CHECKS, "first-light", (only,))
+        monkeypatch.setitem(rows.CHECKS, "first-light", rows.Check((only,)))
         monkeypatch.setattr(results, "FOLDER", tmp_path)
 
     return replace
@@ -53,11 +53,19 @@ def test_first_light_promises_what_the_issue_asks() -> None:
     assert len(targets) == len(FIRST_LIGHT)
 
 
-@pytest.mark.parametrize("row", [row for row in FIRST_LIGHT if row.workload], ids=lambda r: r.id)
-def test_a_row_compares_peers_that_its_workload_has(row: Row) -> None:
-    peers = WORKLOADS[row.workload].peers
-    assert {row.who, row.beside} <= set(peers)
-    assert row.who != row.beside
+@pytest.mark.parametrize(
+    ("check", "row"),
+    [
+        pytest.param(check, row, id=f"{name}-{row.id}")
+        for name, check in rows.CHECKS.items()
+        for row in check.rows
+        if row.workload
+    ],
+)
+def test_a_row_compares_peers_that_its_workload_has(check: rows.Check, row: Row) -> None:
+    peers = check.peers.get(row.workload, WORKLOADS[row.workload].peers)
+    assert {*row.who, row.beside} <= set(peers)
+    assert row.beside not in row.who
 
 
 def test_a_row_has_a_measurement_or_a_workload() -> None:
@@ -150,7 +158,7 @@ def test_nothing_measured_is_no_success() -> None:
 def test_kept_results_are_of_all_rows_and_their_verdicts_follow(path) -> None:
     found = json.loads(path.read_text(encoding="utf-8"))
     assert set(found) == {"machine", "rows", "versions"}
-    targets = {row.id: row.target for row in rows.CHECKS[path.stem]}
+    targets = {row.id: row.target for row in rows.CHECKS[path.stem].rows}
     assert {entry["id"]: entry["target"] for entry in found["rows"]} == targets
     for entry in found["rows"]:
         assert set(entry) == KEYS
@@ -242,9 +250,15 @@ def test_realta_computes_what_numpy_computes(monkeypatch, peer, workload) -> Non
     small = dataclasses.replace(
         workload, shapes=tuple(tuple(min(n, 33) for n in shape) for shape in workload.shapes)
     )
+    monkeypatch.setattr(realta_modes, "DRAWN", 5000)
+    if peer == "realta region" and small.id not in realta_modes.FORMULAS:
+        pytest.skip("nothing to put in a region")
     prepared = realta_modes.prepare(peer, small)
-    expected = small.expected(*small.inputs())
     assert prepared.result is not None
+    if small.expected is None:
+        assert deviation(small, prepared.result()) <= 10 * small.tolerance
+        return
+    expected = small.expected(*small.inputs())
     np.testing.assert_allclose(prepared.result(), expected, rtol=0, atol=small.tolerance)
     scope = dict(prepared.names)
     exec(prepared.statement, scope)

@@ -20,11 +20,15 @@ __all__ = ["MODULES", "Prepared", "load"]
 
 MODULES = {
     "copy": "copying",
+    "read": "reading",
     "numpy": "plain_numpy",
     "torch": "torch_modes",
     "torch.compile": "torch_modes",
+    "jax": "jax_mode",
     "realta": "realta_modes",
     "realta region": "realta_modes",
+    "realta pocl": "realta_modes",
+    "realta intel": "realta_modes",
 }
 
 

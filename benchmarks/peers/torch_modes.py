@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from benchmarks.peers import Prepared
-from benchmarks.workloads import EPSILON, SHIFT, SLOPE, Workload
+from benchmarks.workloads import DRAWN, EPSILON, SHIFT, SLOPE, Workload
 
 __all__ = ["prepare"]
 
@@ -41,6 +41,36 @@ def layer_norm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> tor
     return torch.nn.functional.layer_norm(x, (x.shape[-1],), weight, bias, EPSILON)
 
 
+def sum_first(x: torch.Tensor) -> torch.Tensor:
+    """W5a."""
+    return torch.sum(x, dim=0)
+
+
+def sum_last(x: torch.Tensor) -> torch.Tensor:
+    """W5b."""
+    return torch.sum(x, dim=1)
+
+
+def sum_all(x: torch.Tensor) -> torch.Tensor:
+    """W5c."""
+    return torch.sum(x)
+
+
+def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """W10."""
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+
+def transpose_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """W11."""
+    return x.T + y
+
+
+def draw() -> torch.Tensor:
+    """W12."""
+    return torch.randn(DRAWN)
+
+
 def add(t: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
     """W8a."""
     return t + u
@@ -59,6 +89,12 @@ FORMULAS: dict[str, Callable[..., torch.Tensor]] = {
     "W2": gelu,
     "W3": softmax,
     "W4": layer_norm,
+    "W5a": sum_first,
+    "W5b": sum_last,
+    "W5c": sum_all,
+    "W10": attention,
+    "W11": transpose_add,
+    "W12": draw,
     "W8a": add,
     "W8b": twenty,
 }
