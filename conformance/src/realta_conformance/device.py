@@ -33,7 +33,7 @@ from realta_conformance.formats import Array
 
 __all__ = ["HOST_OPS", "Device", "as_memory", "open_backend"]
 
-HOST_OPS = frozenset({"constant", "iota", "philox_bits"})
+HOST_OPS = frozenset({"constant", "iota", "philox_bits", "philox_branch"})
 """Ops that core provides on the host for a session without them."""
 
 

@@ -19,7 +19,7 @@ from realta_conformance.truth.composites import COMPOSITE_OPS, composite
 from realta_conformance.truth.draws import DRAWS
 from realta_conformance.truth.floats import FLOAT_OPS, RATIONAL_OPS, precise, rational
 from realta_conformance.truth.integers import INTEGER_OPS, WIDTH_OPS, integer_result, wrap
-from realta_conformance.truth.philox import philox_bits
+from realta_conformance.truth.philox import philox_bits, philox_branch
 from realta_conformance.truth.reductions import (
     contraction_rows,
     dot,
@@ -104,6 +104,7 @@ _WHOLE: Final[Mapping[str, Whole]] = {
     "reduce_window": _reduce_window,
     "iota": _iota,
     "philox_bits": lambda arrays, name, results, attrs: philox_bits(arrays[0], **attrs),
+    "philox_branch": lambda arrays, name, results, attrs: philox_branch(*arrays, **attrs),
     "constant": lambda arrays, name, results, attrs: attrs["value"].array,
 }
 """Ops whose elements depend on other elements, or on positions."""

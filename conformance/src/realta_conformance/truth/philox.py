@@ -12,7 +12,7 @@ import numpy as np
 
 from realta_conformance.formats import Array
 
-__all__ = ["philox_bits", "philox_block"]
+__all__ = ["philox_bits", "philox_block", "philox_branch"]
 
 _MASK: Final = 0xFFFFFFFF
 _MULTIPLIERS: Final = (0xD2511F53, 0xCD9E8D57)
@@ -56,3 +56,17 @@ def philox_bits(state: Array, *, shape: tuple[int, ...], dtype: Any, device: str
     if lanes_each == 2:
         lanes = [low | high << 32 for low, high in zip(lanes[::2], lanes[1::2], strict=True)]
     return np.array(lanes[:count], dtype.numpy).reshape(shape)
+
+
+def philox_branch(state: Array, iteration: Array, *, path: int, draw: int) -> Array:
+    """The state of a draw inside of control flow: a key of its own, the draw's number as counter.
+
+    Args:
+        state: uint32[4]: counter low and high word, key low and high word.
+        iteration: number of the step.
+        path: number of the graph.
+        draw: number of the draw.
+    """
+    low, high, key_low, key_high = (int(v) for v in state.tolist())
+    lanes = philox_block((int(iteration), path, low, high), (key_low, key_high))
+    return np.array([draw, 0, *lanes[:2]], np.uint32)

@@ -35,6 +35,18 @@ def _update_slice(x: Array, value: Array, *, start: Any, stop: Any, step: Any) -
     return out
 
 
+def _dynamic_update_slice(x: Array, value: Array, *starts: Array) -> Array:
+    """Each element of the window written where it lands, after the start was clamped."""
+    out = x.copy()
+    first = [
+        max(0, min(int(start), extent - length))
+        for start, extent, length in zip(starts, x.shape, value.shape, strict=True)
+    ]
+    for place in itertools.product(*map(range, value.shape)):
+        out[tuple(a + b for a, b in zip(first, place, strict=True))] = value[place]
+    return out
+
+
 def _pad(x: Array, fill: Array, *, low: Any, high: Any) -> Array:
     shape = [a + n + b for a, n, b in zip(low, x.shape, high, strict=True)]
     out = np.full(shape, fill[()], x.dtype)
@@ -143,6 +155,7 @@ STRUCTURE_OPS: Final[Mapping[str, Callable[..., Any]]] = {
     "barrier": lambda x: x,
     "guard": lambda x, *statuses, **attrs: x,
     "update_slice": _update_slice,
+    "dynamic_update_slice": _dynamic_update_slice,
     "gather": _gather,
     "scatter": scatter,
     "sort": _sort,

@@ -19,7 +19,7 @@ from realta.types import int64
 
 from realta_numpy import indexing, movement, sorting
 from realta_numpy.convolution import Convolution, convolve
-from realta_numpy.philox import philox_bits
+from realta_numpy.philox import philox_bits, philox_key
 from realta_numpy.reduction import reduce_array
 from realta_numpy.registers import cast, narrow, widen
 from realta_numpy.scan import scan
@@ -29,7 +29,7 @@ __all__ = ["IN_PLACE", "Kernel", "kernel_names", "kernel_of"]
 
 Array = NDArray[Any]
 Kernel = Callable[[Sequence[Array], Sequence[Array]], None]
-IN_PLACE: Final = frozenset({"update_slice", "scatter"})
+IN_PLACE: Final = frozenset({"update_slice", "dynamic_update_slice", "scatter"})
 """Ops whose result may be written over their first operand."""
 
 
@@ -111,6 +111,18 @@ def _update_slice(node: Node, inputs: Sequence[Array], outputs: Sequence[Array])
     out[movement.basic_slices(attrs["start"], attrs["stop"], attrs["step"])] = value
 
 
+def _dynamic_update_slice(node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+    x, value, *starts = inputs
+    out = outputs[0]
+    if out is not x:
+        movement.copy_blocks(x, out)
+    where = []
+    for start, whole, part in zip(starts, out.shape, value.shape, strict=True):
+        first = min(max(int(start[()]), 0), whole - part)
+        where.append(slice(first, first + part))
+    out[tuple(where)] = value
+
+
 def _check_bounds(node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     indexing.check_bounds(inputs[0], node.attrs["extent"], node.attrs["axis"], 0, outputs[0])
 
@@ -139,6 +151,12 @@ def _philox_bits(node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) 
         philox_bits(inputs[0], outputs[0])
 
 
+def _philox_branch(node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+    state, iteration = inputs
+    key = philox_key(state, int(iteration[()]), node.attrs["path"])
+    outputs[0][...] = [node.attrs["draw"], 0, *key]
+
+
 _Function = Callable[[Node, Sequence[Array], Sequence[Array]], None]
 _KERNELS: Final[Mapping[str, _Function]] = {
     "constant": _constant, "iota": _iota, "reshape": _view, "permute": _view,
@@ -148,7 +166,8 @@ _KERNELS: Final[Mapping[str, _Function]] = {
     "cummax": _scan, "cummin": _scan, "sort": _sort, "argsort": _sort, "gather": _gather,
     "scatter": _scatter, "update_slice": _update_slice, "check_bounds": _check_bounds,
     "dot_general": _dot_general, "conv_general": _conv_general, "reduce_window": _reduce_window,
-    "philox_bits": _philox_bits,
+    "philox_bits": _philox_bits, "philox_branch": _philox_branch,
+    "dynamic_update_slice": _dynamic_update_slice,
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from realta.runtime import workers
 
-__all__ = ["philox_bits"]
+__all__ = ["philox_bits", "philox_key"]
 
 _MULTIPLIERS: Final = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 _WEYL: Final = (0x9E3779B9, 0xBB67AE85)
@@ -48,7 +48,19 @@ def philox_bits(state: NDArray[Any], out: NDArray[Any]) -> None:
 def _lanes(first: int, count: int, state: list[int]) -> NDArray[np.uint32]:
     """The four lanes of ``count`` blocks from block ``first`` on, one row a block."""
     number = np.arange(first, first + count, dtype=np.uint64)
-    c0, c1 = number & _LOW, number >> _HALF
+    return _rounds(number & _LOW, number >> _HALF, state)
+
+
+def philox_key(state: NDArray[Any], iteration: int, path: int) -> tuple[int, int]:
+    """The key of draws inside of control flow: two lanes of the block (iteration, path)."""
+    words = [np.array([word], np.uint64) for word in (iteration, path)]
+    lanes = _rounds(words[0], words[1], [int(v) for v in state.reshape(-1)])
+    return int(lanes[0, 0]), int(lanes[0, 1])
+
+
+def _rounds(c0: NDArray[np.uint64], c1: NDArray[np.uint64], state: list[int]) -> NDArray[np.uint32]:
+    """The four lanes of blocks whose numbers are given by their words."""
+    count = c0.size
     c2, c3 = (np.full(count, v, np.uint64) for v in state[:2])
     key = list(state[2:])
     for _ in range(10):

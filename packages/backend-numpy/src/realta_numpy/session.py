@@ -38,28 +38,35 @@ _KERNELS: Final = kernel_names()
 _INSTRUCTIONS: Final = elementwise_names()
 
 
-def _has(op: OpDef | None) -> bool:
-    if op is None or not op.primitive:
+def _has(op: OpDef | None, primitive: bool) -> bool:
+    if op is None or op.primitive is not primitive:
         return False
-    if op.kind is OpKind.ELEMENTWISE:
+    if op.kind is OpKind.ELEMENTWISE and primitive:
         return op.scalar in _INSTRUCTIONS
     return op.name in _KERNELS
 
 
 class _Ops(Mapping[str, frozenset[DType]]):
-    """The primitives there are kernels or instructions for; follows ops defined later."""
+    """The ops there are kernels or instructions for; follows ops defined later.
+
+    Args:
+        primitive: whether it holds primitives, or composites that are taken whole.
+    """
+
+    def __init__(self, primitive: bool) -> None:
+        self._primitive = primitive
 
     def __getitem__(self, name: str) -> frozenset[DType]:
         op = find_op(name)
-        if op is None or not _has(op):
+        if op is None or not _has(op, self._primitive):
             raise KeyError(name)
         return op.dtypes
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and _has(find_op(name))
+        return isinstance(name, str) and _has(find_op(name), self._primitive)
 
     def __iter__(self) -> Iterator[str]:
-        return (op.name for op in all_ops() if _has(op))
+        return (op.name for op in all_ops() if _has(op, self._primitive))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -77,7 +84,8 @@ class NumpySession:
     def __init__(self) -> None:
         self.capabilities = Capabilities(
             storage=frozenset(DTYPES),
-            ops=_Ops(),
+            ops=_Ops(primitive=True),
+            composites=_Ops(primitive=False),
             limits=LIMITS,
             numerics=Numerics(modes="exact"),
             features=frozenset({"donation"}),

@@ -16,6 +16,7 @@
     ├── CompilationError(RuntimeError)    a backend could not build a graph
     ├── FusionError(RuntimeError)         a region with fuse="must" cannot be one kernel
     ├── ExecutionError(RuntimeError)      a launch failed; its outputs are poisoned
+    │   ├── AssertionFailed(AssertionError)   an `F.assert_` that did not hold
     │   └── DeviceFault                   what a session raises for a failed launch
     ├── OutOfMemory(MemoryError)
     ├── RealizationError(TypeError)       a tensor cannot become real here
@@ -30,6 +31,7 @@ from typing import Literal
 
 __all__ = [
     "ArgumentError",
+    "AssertionFailed",
     "BackendNotFound",
     "BackendUnavailable",
     "CompilationError",
@@ -157,6 +159,10 @@ class FusionError(RealtaError, RuntimeError):
 
 class ExecutionError(RealtaError, RuntimeError):
     """A launch failed; the tensors it was to fill are poisoned, other work is unaffected."""
+
+
+class AssertionFailed(ExecutionError, AssertionError):
+    """An assertion of `F.assert_` did not hold; what comes after it in its context did not run."""
 
 
 class DeviceFault(ExecutionError):

@@ -13,12 +13,13 @@ import numpy as np
 from realta.backend.op_by_op import Kernel, OpByOpBackend
 from realta.graph import Node
 from realta.hooks import hookimpl
-from realta.ops import all_ops, as_arrays, find_op
+from realta.ops import OpKind, all_ops, as_arrays, find_op
 
 __all__ = ["Reference", "plugin"]
 
-_ELSEWHERE: Final = frozenset({"transfer"})
-"""Primitives that never reach a session."""
+_ELSEWHERE: Final = frozenset({"transfer", "custom_call"})
+_BY_CORE: Final = frozenset({OpKind.CONTROL, OpKind.EFFECT})
+"""Primitives that never reach this session: core does them."""
 
 
 def call_reference(node: Node, *arrays: np.ndarray[Any, Any]) -> Any:
@@ -37,7 +38,9 @@ class ReferenceKernels(Mapping[str, Kernel]):
 
     def __contains__(self, name: object) -> bool:
         op = find_op(name) if isinstance(name, str) else None
-        return op is not None and op.primitive and op.name not in _ELSEWHERE
+        if op is None or not op.primitive:
+            return False
+        return op.name not in _ELSEWHERE and op.kind not in _BY_CORE
 
     def __iter__(self) -> Iterator[str]:
         return (op.name for op in all_ops() if op.name in self)

@@ -2,6 +2,7 @@
 
 from realta.context.abandoned import AbandonedRegion
 from realta.context.base import DEFAULT_NODE_BUDGET, RecordingContext
+from realta.context.branch import BranchContext
 from realta.context.default import (
     DefaultContext,
     ambient_context,
@@ -28,8 +29,8 @@ from realta.context.seed import RandomState, global_state
 from realta.context.traced_graph import TracedGraph
 
 __all__ = [
-    "DEFAULT_NODE_BUDGET", "AbandonedRegion", "DefaultContext", "Demand", "DrawInput",
-    "EagerRealizationContext", "ExternalInput", "GraphRealizationContext",
+    "DEFAULT_NODE_BUDGET", "AbandonedRegion", "BranchContext", "DefaultContext", "Demand",
+    "DrawInput", "EagerRealizationContext", "ExternalInput", "GraphRealizationContext",
     "LazyRealizationContext", "RandomState",
     "RecordingContext", "ScalarInput", "TensorHandle", "TracedGraph", "ambient_context", "caller",
     "caller_location", "complete_type", "current", "current_realization_context",

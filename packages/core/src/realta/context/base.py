@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sys import getrefcount
 from typing import Any, Final, Literal
 
+from realta.context.effect_log import EffectLog
 from realta.context.handle import new_handle, rebind
 from realta.context.inputs import DrawInput
 from realta.context.location import caller, caller_location
@@ -74,6 +75,7 @@ class RecordingContext(Opening):
         self._recorded = 0
         self._sources: dict[int, Input] = {}
         self._put_off = 0
+        self._effects = EffectLog()
 
     # -- recording --------------------------------------------------------------------------------
 
@@ -96,7 +98,16 @@ class RecordingContext(Opening):
             if value is None or handle._context is not self or handle._held is not None:
                 value = self.value_of(handle)
             found.append(value)
-        values = tuple(found)
+        return self.record_values(op, tuple(found), attrs, types)
+
+    def record_values(
+        self,
+        op: OpDef,
+        values: tuple[Value, ...],
+        attrs: Attributes,
+        types: tuple[TensorType, ...] | None = None,
+    ) -> Node:
+        """Records one op on values of this context's graph; errors as `record`."""
         place = caller()
         if types is None:
             try:
@@ -112,6 +123,19 @@ class RecordingContext(Opening):
         if counts_as_pending(op, values):
             self._recorded += 1
         return node
+
+    def effect(self, op: OpDef, operands: Sequence[Any], attrs: Attributes) -> None:
+        """Records an effect on tensors, behind those that this context has yet to run."""
+        values = [self.value_of(handle) for handle in operands]
+        self.note_effect(self.record_values(op, (*values, *self.last_token()), attrs))
+
+    def last_token(self) -> list[Value]:
+        """The token of the effect that was recorded last, if it has yet to run."""
+        return [token._value for token in self._effects.pending()[-1:]]
+
+    def note_effect(self, token: Value) -> None:
+        """Keeps an effect for when something recorded later, or everything, is realized."""
+        self._effects.add(self, self.create_unrealized(token))
 
     def draw(self, stream: RandomState, device: str) -> DrawInput:
         """The random state of a draw that is recorded now: it takes the stream's next counter."""

@@ -90,6 +90,7 @@ class EagerRealizationContext(RecordingContext):
             if handle._context is self and not handle._settle():
                 handle._context = region
         self.pending.clear()
+        self._effects.drop()
 
     def demand(self, handles: Sequence[Any]) -> None:
         """Realizes everything alive (one graph); inside the open region that follows ``on_sync``.

@@ -69,6 +69,14 @@ class GraphRealizationContext(RecordingContext):
         self._externals.pop(id(handle), None)
         super().move_to_storage(handle, storage)
 
+    def last_token(self) -> list[Value]:
+        """The token of the effect that was recorded last."""
+        return self.traced.effects[-1:]
+
+    def note_effect(self, token: Value) -> None:
+        """Keeps an effect: each call of the graph runs it."""
+        self.traced.effects.append(token)
+
     def draw(self, stream: RandomState, device: str) -> DrawInput:
         """The random state of a draw: each call of the graph takes a counter for it."""
         return DrawInput(stream, device)

@@ -31,6 +31,7 @@ class GraphRecord:
     Attributes:
         inputs: the parameters.
         outputs: the results declared so far.
+        effects: the tokens of effects recorded so far, which stay whether they are read or not.
 
     Raises:
         ArgumentError: not one name for each input.
@@ -56,6 +57,7 @@ class GraphRecord:
             [Input(t, label) for t, label in zip(types, given, strict=True)]
         )
         self.outputs: list[Value] = []
+        self.effects: list[Value] = []
 
     def finish(self) -> Graph:
         """The finished graph: declared inputs, then captured tensors, then what outputs need.
@@ -63,7 +65,7 @@ class GraphRecord:
         Raises:
             VerificationError: it reads a parameter of another graph.
         """
-        found = pending_graph(self.name, self.outputs)
+        found = pending_graph(self.name, [*self.effects[-1:], *self.outputs])
         declared = set(self.inputs)
         captured = [v for v in found.inputs if v not in declared]
         names: dict[Value, str] = {}
@@ -77,7 +79,7 @@ class GraphRecord:
                 )
             if not found.input_name(value):
                 names[value] = f"captured{number}"
-        return Graph(self.name, (*self.inputs, *captured), found.outputs, found.nodes, names)
+        return Graph(self.name, (*self.inputs, *captured), self.outputs, found.nodes, names)
 
     def __str__(self) -> str:
         return str(self.finish())

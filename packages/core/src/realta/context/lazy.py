@@ -55,6 +55,8 @@ class LazyRealizationContext(RecordingContext):
             RealtaError: the work failed; the tensors stay pending and it may be tried again.
         """
         with self.lock:
+            for token in self._effects.due(self, handles):
+                self._run_effect(token)
             wanted = dict.fromkeys(
                 [t._value for t in handles if t._context is self and not t._settle()]
             )
@@ -64,6 +66,15 @@ class LazyRealizationContext(RecordingContext):
                 handle._settle()
             del wanted
             self._forget_sources(now=False)
+
+    def _run_effect(self, token: Any) -> None:
+        """Runs one effect by itself: those before it have run, and stay so if this one fails."""
+        try:
+            realize(self, [token._value], poison=False)
+        except BaseException:
+            self._effects.excuse(token)
+            raise
+        token._settle()
 
     def _over_budget(self, handle: Any) -> None:
         # What was recorded may be realized or dropped already, so what is pending is counted anew.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from realta.context import caller_location
 from realta.errors import MissingAttribute
@@ -160,25 +160,32 @@ from realta.on_demand import on_demand
 from realta.ops import OpDef, find_op
 from realta.tensor.tensor import add_habits
 
+if TYPE_CHECKING:
+    from realta.functional.control import cond, while_loop
+    from realta.functional.custom_functions import custom, inplace_custom, register_custom
+    from realta.functional.dynamic_slices import dynamic_update_slice
+    from realta.functional.effects import assert_, print
+
 __all__ = [
     "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin", "argsort", "asin",
-    "asinh", "atan", "atan2", "atanh", "attention", "barrier", "bitcast", "bitwise_and",
+    "asinh", "assert_", "atan", "atan2", "atanh", "attention", "barrier", "bitcast", "bitwise_and",
     "bitwise_not", "bitwise_or", "bitwise_xor", "bottom_k", "broadcast_to", "buffer_store",
-    "buffer_store_slice", "cast", "ceil", "chunk", "clip", "concat", "constant", "copysign", "cos",
-    "cosh", "cummax", "cummin", "cumprod", "cumsum", "div", "divmod", "dot", "elementwise_max",
-    "elementwise_min", "empty", "empty_like", "equal", "erf", "exp", "expm1", "eye",
-    "fast_path_enabled", "flatten", "flip", "floor", "floor_div", "full", "full_like", "functional",
-    "gather", "gelu", "greater", "greater_equal", "hypot", "is_finite", "is_inf", "is_nan",
-    "layer_norm", "less", "less_equal", "linear", "linspace", "log", "log1p", "log2", "log10",
-    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsoftmax",
-    "logsumexp", "matmul", "matrix_transpose", "max", "maximum", "mean", "min", "minimum", "mod",
-    "moveaxis", "mul", "neg", "negate", "nextafter", "not_equal", "one_hot", "ones", "ones_like",
-    "outer", "pad", "permute", "pos", "pow", "prod", "reciprocal", "relu", "reshape", "rms_norm",
-    "roll", "round", "rsqrt", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul",
-    "set_fast_path", "shift_left", "shift_right", "sigmoid", "sign", "signbit", "silu", "sin",
-    "sinh", "slice_tensor", "softmax", "sort", "split", "sqrt", "square", "squeeze", "stack", "std",
-    "sub", "sum", "take", "take_along_axis", "tan", "tanh", "tile", "to", "top_k", "transpose",
-    "tril", "triu", "trunc", "unsqueeze", "var", "where", "zeros", "zeros_like",
+    "buffer_store_slice", "cast", "ceil", "chunk", "clip", "concat", "cond", "constant", "copysign",
+    "cos", "cosh", "cummax", "cummin", "cumprod", "cumsum", "custom", "div", "divmod", "dot",
+    "dynamic_update_slice", "elementwise_max", "elementwise_min", "empty", "empty_like", "equal",
+    "erf", "exp", "expm1", "eye", "fast_path_enabled", "flatten", "flip", "floor", "floor_div",
+    "full", "full_like", "functional", "gather", "gelu", "greater", "greater_equal", "hypot",
+    "inplace_custom", "is_finite", "is_inf", "is_nan", "layer_norm", "less", "less_equal", "linear",
+    "linspace", "log", "log1p", "log2", "log10", "logaddexp", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logsoftmax", "logsumexp", "matmul", "matrix_transpose", "max",
+    "maximum", "mean", "min", "minimum", "mod", "moveaxis", "mul", "neg", "negate", "nextafter",
+    "not_equal", "one_hot", "ones", "ones_like", "outer", "pad", "permute", "pos", "pow", "print",
+    "prod", "reciprocal", "register_custom", "relu", "reshape", "rms_norm", "roll", "round",
+    "rsqrt", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "set_fast_path",
+    "shift_left", "shift_right", "sigmoid", "sign", "signbit", "silu", "sin", "sinh",
+    "slice_tensor", "softmax", "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "sub",
+    "sum", "take", "take_along_axis", "tan", "tanh", "tile", "to", "top_k", "transpose", "tril",
+    "triu", "trunc", "unsqueeze", "var", "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _later: Final[Callable[[str], Callable[..., Any]]] = on_demand(__name__, LATER)

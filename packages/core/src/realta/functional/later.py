@@ -10,7 +10,12 @@ from typing import Final
 
 __all__ = ["LATER", "LATER_METHODS"]
 
-LATER: Final[Mapping[str, tuple[str, ...]]] = {}
+LATER: Final[Mapping[str, tuple[str, ...]]] = {
+    "control": ("cond", "while_loop"),
+    "custom_functions": ("custom", "inplace_custom", "register_custom"),
+    "dynamic_slices": ("dynamic_update_slice",),
+    "effects": ("assert_", "print"),
+}
 """By module of this package, the names of `F` that it has."""
 LATER_METHODS: Final[tuple[str, ...]] = ()
 """Names in `LATER` that are methods of tensors too; their first argument is the tensor."""

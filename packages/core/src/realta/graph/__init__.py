@@ -6,7 +6,7 @@ import copyreg
 from typing import TYPE_CHECKING, Any
 
 from realta.graph.builder import Builder, call_text
-from realta.graph.graph import Graph, graph_key, topological
+from realta.graph.graph import Graph, all_nodes, graph_key, has_effects, topological
 from realta.graph.values import Input, Location, Node, Output, Region, Value, live_handles, node_of
 from realta.on_demand import on_demand
 
@@ -35,9 +35,11 @@ __all__ = [
     "Output",
     "Region",
     "Value",
+    "all_nodes",
     "call_text",
     "dump_graph",
     "graph_key",
+    "has_effects",
     "large_constants",
     "live_handles",
     "load_graph_file",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from realta.graph.values import Input, Node, Value, node_of
-from realta.ops import OpDef
+from realta.ops import OpDef, OpKind
 from realta.types import Dim
 
-__all__ = ["Graph", "graph_key", "topological"]
+__all__ = ["Graph", "all_nodes", "graph_key", "has_effects", "topological"]
 
 
 def topological(outputs: Iterable[Value], inputs: Iterable[Value] = ()) -> list[Node]:
@@ -106,17 +106,17 @@ def graph_key(graph: Graph) -> tuple[Any, ...]:
         number.setdefault(value, len(number))
     parts: list[Any] = [tuple([v.type for v in graph.inputs])]
     regions: dict[Any, int] = {}
-    has_floats: dict[OpDef, bool] = {}
+    is_exact: dict[OpDef, bool] = {}
     count = len(number)
     for node in graph.nodes:
         region: Any = node.region
         if region is not None:
             region = (regions.setdefault(region, len(regions)), region.fuse, region.numerics)
         attrs: Any = node.attrs
-        floats = has_floats.get(node.op)
-        if floats is None:
-            floats = has_floats[node.op] = _has_floats(node.op)
-        if floats or not node.type.is_static:
+        exact = is_exact.get(node.op)
+        if exact is None:
+            exact = is_exact[node.op] = _compares_exactly(node.op)
+        if not exact or not node.type.is_static:
             attrs = tuple([(k, _exact(v)) for k, v in attrs.items()])
         operands = tuple([number[v] for v in node.operands])
         parts.append((node.op.name, operands, attrs, node.types, region))
@@ -127,8 +127,9 @@ def graph_key(graph: Graph) -> tuple[Any, ...]:
     return tuple(parts)
 
 
-def _has_floats(op: OpDef) -> bool:
-    return any(a.kind == "float" for a in op.attrs.values())
+def _compares_exactly(op: OpDef) -> bool:
+    """Whether the attributes of an op can be part of a key as they are."""
+    return all(a.kind not in ("float", "graph") for a in op.attrs.values())
 
 
 def _exact(value: Any) -> Any:
@@ -137,4 +138,23 @@ def _exact(value: Any) -> Any:
         return value.hex()
     if isinstance(value, Dim):
         return str(value)
+    if isinstance(value, Graph):
+        return graph_key(value)
     return tuple([_exact(v) for v in value]) if type(value) is tuple else value
+
+
+def all_nodes(graph: Graph) -> Iterator[Node]:
+    """The nodes of a graph and of every graph among their attributes, at any depth."""
+    stack = [graph]
+    while stack:
+        for node in stack.pop().nodes:
+            yield node
+            stack += [node.attrs[name] for name in node.op.graphs]
+
+
+def has_effects(node: Node) -> bool:
+    """Whether a node does more than give results: an effect, or control flow with one inside."""
+    if node.op.kind is OpKind.EFFECT:
+        return True
+    graphs = [node.attrs[name] for name in node.op.graphs]
+    return any(inner.op.kind is OpKind.EFFECT for graph in graphs for inner in all_nodes(graph))

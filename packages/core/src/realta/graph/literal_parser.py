@@ -111,6 +111,9 @@ class LiteralParser:
     def _pads(self) -> tuple[tuple[int | Dim, ...], ...]:
         return tuple(self._list(self._integers, "a pair of integers"))
 
+    def _type_list(self) -> tuple[TensorType, ...]:
+        return tuple(self._list(self.type, "'='"))
+
     def _list(self, item: Callable[[], Any], what: str) -> list[Any]:
         self.scanner.expect("[", "'='" if what == "an integer" else what)
         items: list[Any] = []
@@ -271,5 +274,6 @@ _READERS: Final[Mapping[str, Callable[[LiteralParser], Any]]] = {
     "shape": LiteralParser._shape,
     "pads": LiteralParser._pads,
     "type": LiteralParser.type,
+    "types": LiteralParser._type_list,
     "array": LiteralParser._array,
 }

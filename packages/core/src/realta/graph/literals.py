@@ -41,6 +41,10 @@ def _list_text(values: Sequence[Any]) -> str:
     return f"[{', '.join(map(str, values))}]"
 
 
+def _types_text(types: Sequence[TensorType]) -> str:
+    return f"[{', '.join(map(type_text, types))}]"
+
+
 def _pads_text(values: Sequence[Sequence[Any]]) -> str:
     return _list_text([_list_text(pair) for pair in values])
 
@@ -98,5 +102,6 @@ _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "shape": _list_text,
     "pads": _pads_text,
     "type": type_text,
+    "types": _types_text,
     "array": _array_text,
 }

@@ -26,6 +26,8 @@ _DECORATION: Final = re.compile(r"region=|loc\(")
 _RETURN: Final = re.compile(r"return\b")
 _FUSE: Final = ("may", "must", "never")
 _NUMERICS: Final = ("exact", "fast")
+_DEEPEST: Final = 32
+"""How deep graphs may stand in attributes of each other: control flow in control flow."""
 
 
 def parse(
@@ -43,15 +45,26 @@ def parse(
     Raises:
         ParseError: with line, column and a caret below the place.
     """
-    return _GraphParser(Scanner(text, source), constants or {}).graph()
+    scanner = Scanner(text, source)
+    graph = _GraphParser(scanner, LiteralParser(scanner, constants or {})).graph()
+    if scanner.accept("") and scanner.start < len(scanner.text):
+        raise scanner.error(f"expected the end of the text, found {scanner.found()}")
+    return graph
 
 
 class _GraphParser:
-    """Reads one graph."""
+    """Reads one graph.
 
-    def __init__(self, scanner: Scanner, constants: Mapping[str, ConstantData]) -> None:
+    Args:
+        scanner: stands at the graph.
+        literals: reads at the same place.
+        depth: in how many graphs this one stands.
+    """
+
+    def __init__(self, scanner: Scanner, literals: LiteralParser, depth: int = 0) -> None:
         self.scanner = scanner
-        self.literals = LiteralParser(scanner, constants)
+        self.literals = literals
+        self.depth = depth
         self.values: dict[str, Value] = {}
         self.regions: dict[str, Region] = {}
         self.nodes: list[Node] = []
@@ -70,8 +83,6 @@ class _GraphParser:
             self._statement()
         outputs = self._operands_until("}")
         scanner.expect("}", "the outputs")
-        if scanner.accept("") and scanner.start < len(scanner.text):
-            raise scanner.error(f"expected the end of the text, found {scanner.found()}")
         return Graph(name, inputs, outputs, self.nodes)
 
     def _name(self, what: str) -> str:
@@ -225,7 +236,18 @@ class _GraphParser:
             )
         if name in attrs:
             raise self.scanner.error(f"the attribute {name!r} is given twice", fix="give it once")
-        attrs[name] = self.literals.literal(declared.kind)
+        if declared.kind == "graph":
+            attrs[name] = self._inner()
+        else:
+            attrs[name] = self.literals.literal(declared.kind)
+
+    def _inner(self) -> Graph:
+        """A graph as an attribute: names of its own, nothing of the graph around it."""
+        if self.depth == _DEEPEST:
+            raise self.scanner.error(
+                f"graphs stand in each other more than {_DEEPEST} deep", fix="flatten the text"
+            )
+        return _GraphParser(self.scanner, self.literals, self.depth + 1).graph()
 
     def _decorations(self, op_at: int) -> tuple[Region | None, Location | None]:
         """The region and the location of an op, if it has them."""

@@ -1,4 +1,8 @@
-"""The printer: a graph as text, one typed line per op, that parses back to an equal graph."""
+"""The printer: a graph as text, one typed line per op, that parses back to an equal graph.
+
+A graph among the attributes of an op, as control flow has them, stands in its place, with lines of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -64,10 +68,13 @@ class GraphPrinter:
         self._types: dict[TensorType, str] = {}
 
     def lines(self) -> Iterator[tuple[Node | None, Segments]]:
-        """The lines in order, each with its node (None for the first, the return and the brace)."""
+        """The lines in order, each with its node (None for the first, the return and the brace).
+
+        An op with graphs among its attributes has several, with those of the inner ops between.
+        """
         yield None, self._head()
         for node in self.graph.nodes:
-            yield node, self._node(node)
+            yield from self._node(node)
         yield None, self._return()
         yield None, [("", "}")]
 
@@ -86,7 +93,7 @@ class GraphPrinter:
             line.append((f"output {number}", self._value(value)))
         return line
 
-    def _node(self, node: Node) -> Segments:
+    def _node(self, node: Node) -> Iterator[tuple[Node, Segments]]:
         line: Segments = [("", _INDENT)]
         if node.types:
             line.append(("results", ", ".join([self._value(v) for v in node.outputs])))
@@ -95,7 +102,15 @@ class GraphPrinter:
             line.append(("", " = "))
         line.append(("call", node.op.name))
         line.append(("call", "("))
-        line += self._arguments(node)
+        for role, text in self._arguments(node):
+            line.append((role, text))
+            if not text.endswith("="):
+                continue
+            first, *between, last = self._inner(node.attrs[text[:-1]]).lines()
+            yield node, line + first[1]
+            for owner, part in between:
+                yield owner or node, [("", _INDENT), *part]
+            line = [("", _INDENT), *last[1]]
         line.append(("call", ")"))
         if node.region is not None:
             line.append(("", f" region={self._region(node.region)}"))
@@ -104,7 +119,10 @@ class GraphPrinter:
         comment = self.annotate(node) if self.annotate else ""
         if comment:
             line.append(("", f" ; {' '.join(comment.split())}"))
-        return line
+        yield node, line
+
+    def _inner(self, graph: Graph) -> GraphPrinter:
+        return GraphPrinter(graph, locations=self.locations, annotate=self.annotate)
 
     def _arguments(self, node: Node) -> Segments:
         parts: Segments = [(f"operand {n}", self._value(v)) for n, v in enumerate(node.operands)]
@@ -120,7 +138,9 @@ class GraphPrinter:
         return separated
 
     def _attribute(self, node: Node, name: str, value: Any) -> str:
-        """``name=value``; empty for a default."""
+        """``name=value``; empty for a default, ``name=`` for a graph."""
+        if name in node.op.graphs and hasattr(value, "nodes"):
+            return f"{name}="
         declared = node.op.attrs.get(name)
         if declared is None:  # a graph that does not verify is printed all the same
             return f"{name}={value!r}"

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from realta.errors import ParseError, SerializationError
-from realta.graph.graph import Graph
+from realta.graph.graph import Graph, all_nodes
 from realta.graph.literals import INLINE_ELEMENTS
 from realta.graph.parser import parse
 from realta.graph.printer import print_graph
@@ -51,7 +51,8 @@ class Container(NamedTuple):
 
 def large_constants(graph: Graph) -> dict[str, ConstantData]:
     """The constants that the text of a graph names by digest only."""
-    found = [v for n in graph.nodes for v in n.attrs.values() if isinstance(v, ConstantData)]
+    nodes = all_nodes(graph)
+    found = [v for n in nodes for v in n.attrs.values() if isinstance(v, ConstantData)]
     return {data.digest: data for data in found if data.array.size > INLINE_ELEMENTS}
 
 
@@ -81,12 +82,16 @@ def write_container(container: Container, *, locations: bool = False) -> bytes:
     return encode({k: v.array for k, v in large_constants(container.graph).items()}, metadata)
 
 
-def read_container(data: bytes) -> Container:
+def read_container(data: bytes, *, allow_custom: bool = False) -> Container:
     """A container out of its bytes.
 
+    Args:
+        data: what `write_container` made.
+        allow_custom: whether its custom calls may carry code, which a session may build and run.
+
     Raises:
-        SerializationError: cut short, damaged, without a graph, of another major version, or in
-            need of an op that is not installed.
+        SerializationError: cut short, damaged, without a graph, of another major version, in need
+            of an op that is not installed, or with code that is not allowed.
     """
     tensors, metadata = decode(data)
     _check_version(metadata)
@@ -104,6 +109,8 @@ def read_container(data: bytes) -> Container:
         raise SerializationError(
             f"the graph inside does not parse: {error.what}", where=error.where, fix=error.fix
         ) from error
+    if not allow_custom:
+        _refuse_code(graph)
     return Container(graph, {k: v for k, v in metadata.items() if k not in _OWN})
 
 
@@ -112,9 +119,9 @@ def dump_graph(graph: Graph) -> bytes:
     return write_container(Container(graph))
 
 
-def restore_graph(data: bytes) -> Graph:
-    """A graph out of the bytes of a container; errors as `read_container`."""
-    return read_container(data).graph
+def restore_graph(data: bytes, *, allow_custom: bool = False) -> Graph:
+    """A graph out of the bytes of a container; arguments and errors as `read_container`."""
+    return read_container(data, allow_custom=allow_custom).graph
 
 
 def save_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
@@ -129,8 +136,12 @@ def save_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
             os.remove(part)
 
 
-def load_graph_file(path: str | os.PathLike[str]) -> Graph:
+def load_graph_file(path: str | os.PathLike[str], *, allow_custom: bool = False) -> Graph:
     """Reads a graph from a container file or from a text file.
+
+    Args:
+        path: the file.
+        allow_custom: whether its custom calls may carry code, which a session may build and run.
 
     Raises:
         SerializationError: as `read_container`; ``where`` begins with the path.
@@ -139,12 +150,26 @@ def load_graph_file(path: str | os.PathLike[str]) -> Graph:
     with open(path, "rb") as file:
         data = file.read()
     if data.lstrip()[:6] == b"graph " or data.lstrip()[:1] == b";":
-        return parse(data.decode("utf-8", "replace"), source=os.fspath(path))
+        graph = parse(data.decode("utf-8", "replace"), source=os.fspath(path))
+        if not allow_custom:
+            _refuse_code(graph, os.fspath(path))
+        return graph
     try:
-        return restore_graph(data)
+        return restore_graph(data, allow_custom=allow_custom)
     except SerializationError as error:
         error.where = f"{os.fspath(path)}\n    {error.where}".rstrip()
         raise
+
+
+def _refuse_code(graph: Graph, where: str = "") -> None:
+    """Raises SerializationError where a custom call carries code: a file may come from anywhere."""
+    for node in all_nodes(graph):
+        if node.op.name == "custom_call" and node.attrs["source"]:
+            raise SerializationError(
+                f"the custom call {node.attrs['name']!r} carries code, and files are not trusted",
+                where=where,
+                fix="read the code, then load the file with allow_custom=True",
+            )
 
 
 def _checksum(text: str) -> str:
@@ -166,7 +191,7 @@ def _check_version(metadata: Mapping[str, str]) -> None:
 
 def _foreign_ops(graph: Graph) -> dict[str, str]:
     """Ops of third parties (their names have a dot) with their versions."""
-    return {n.op.name: n.op.since for n in graph.nodes if "." in n.op.name}
+    return {n.op.name: n.op.since for n in all_nodes(graph) if "." in n.op.name}
 
 
 def _check_ops(text: str) -> None:
@@ -185,4 +210,9 @@ def _check_ops(text: str) -> None:
 
 def reduce_graph(graph: Graph) -> tuple[Any, ...]:
     """What pickle and copy make of a graph: its container."""
-    return restore_graph, (write_container(Container(graph), locations=True),)
+    return _unpickled, (write_container(Container(graph), locations=True),)
+
+
+def _unpickled(data: bytes) -> Graph:
+    # Whoever unpickles has trusted the data with more than the code of a custom call.
+    return restore_graph(data, allow_custom=True)

@@ -43,14 +43,32 @@ def verify(graph: Graph) -> None:
     Raises:
         VerificationError: a rule is broken; the printed graph has the piece underlined.
     """
+    for problem in _problems(graph, frozenset()):
+        place = f"the graph {graph.name!r}"
+        location = problem.node.location if problem.node is not None else None
+        if location is not None:
+            place += f", recorded at {location}"
+        where = f"{place}\n{_underlined(graph, problem)}"
+        raise VerificationError(problem.what, where=where, fix=problem.fix)
+
+
+def _problems(graph: Graph, dims: frozenset[str]) -> Iterator[Problem]:
+    """What is wrong with a graph, and with the graphs among its attributes.
+
+    Args:
+        graph: any graph.
+        dims: names of dimensions that the graph around it binds.
+    """
     for check in _CHECKS:
-        for problem in check(graph):
-            place = f"the graph {graph.name!r}"
-            location = problem.node.location if problem.node is not None else None
-            if location is not None:
-                place += f", recorded at {location}"
-            where = f"{place}\n{_underlined(graph, problem)}"
-            raise VerificationError(problem.what, where=where, fix=problem.fix)
+        yield from check(graph)
+    bound = dims | _bound_names(graph)
+    yield from _check_dimensions(graph, bound)
+    for node in graph.nodes:
+        for name in node.op.graphs:
+            for problem in _problems(node.attrs[name], bound):
+                if problem.node is None:  # of its head or its return: all of it is underlined
+                    problem = problem._replace(node=node, role=f"attribute {name}")
+                yield problem._replace(what=f"in the graph {name!r}: {problem.what}")
 
 
 def _check_inputs(graph: Graph) -> Iterator[Problem]:
@@ -130,9 +148,13 @@ def _check_types(graph: Graph) -> Iterator[Problem]:
             )
 
 
-def _check_dimensions(graph: Graph) -> Iterator[Problem]:
+def _bound_names(graph: Graph) -> frozenset[str]:
+    """The names of dimensions that a call binds: those that are an extent of an input alone."""
     extents = [d for v in graph.inputs for d in v.type.shape if isinstance(d, Dim)]
-    bound = {name for d in extents if (name := str(d)) in d.names}
+    return frozenset([name for d in extents if (name := str(d)) in d.names])
+
+
+def _check_dimensions(graph: Graph, bound: frozenset[str]) -> Iterator[Problem]:
     fix = "give some input an extent that is this name alone, so that a call can bind it"
     for number, value in enumerate(graph.inputs):
         for name in _unbound((value.type,), bound):
@@ -142,7 +164,7 @@ def _check_dimensions(graph: Graph) -> Iterator[Problem]:
             yield Problem(f"the dimension {name!r} is bound by no input", fix, "types", node)
 
 
-def _unbound(types: tuple[TensorType, ...], bound: set[str]) -> Iterator[str]:
+def _unbound(types: tuple[TensorType, ...], bound: frozenset[str]) -> Iterator[str]:
     for type in types:
         if not type.is_static:
             extents = [d for d in type.shape if isinstance(d, Dim)]
@@ -154,7 +176,6 @@ _CHECKS: Final[tuple[Callable[[Graph], Iterator[Problem]], ...]] = (
     _check_definitions,
     _check_attributes,
     _check_types,
-    _check_dimensions,
 )
 """In order: later checks may count on what earlier ones found right."""
 

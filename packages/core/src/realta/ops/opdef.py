@@ -75,12 +75,16 @@ class Attr(NamedTuple):
     """An attribute of an op.
 
     Args:
-        kind: how it prints and parses: ``int float bool str dtype ints shape pads type``.
+        kind: how it prints and parses: ``int float bool str dtype ints shape pads type types array
+            graph``.
         default: the value printed graphs may leave out; ``...`` marks a required one.
         doc: one sentence.
     """
 
-    kind: Literal["int", "float", "bool", "str", "dtype", "ints", "shape", "pads", "type", "array"]
+    kind: Literal[
+        "int", "float", "bool", "str", "dtype", "ints", "shape", "pads", "type", "types", "array",
+        "graph",
+    ]  # fmt: skip
     default: Any = ...
     doc: str = ""
 
@@ -133,9 +137,9 @@ class OpDef:
 
     # Written out: a dataclass of this size takes longer to make than most modules to import.
     __slots__ = (
-        "_memo", "algebra", "attrs", "data_operand", "doc", "dtypes", "kind", "level", "lowering",
-        "name", "operands", "reference", "results", "rule", "samples", "scalar", "since",
-        "tolerance", "variadic", "widen",
+        "_memo", "algebra", "attrs", "data_operand", "doc", "dtypes", "graphs", "kind", "level",
+        "lowering", "name", "operands", "reference", "results", "rule", "samples", "scalar",
+        "since", "tolerance", "variadic", "widen",
     )  # fmt: skip
 
     name: str
@@ -144,6 +148,8 @@ class OpDef:
     rule: TypeRule
     reference: Reference
     attrs: Mapping[str, Attr]
+    graphs: tuple[str, ...]
+    """The attributes that are graphs: what the op runs itself, once or many times."""
     variadic: bool
     """The last operand may be repeated any number of times (concat)."""
     dtypes: frozenset[DType]
@@ -172,6 +178,7 @@ class OpDef:
     def __init__(self, **fields: Any) -> None:
         for name, value in fields.items():
             setattr(self, name, value)
+        self.graphs = tuple([name for name, a in self.attrs.items() if a.kind == "graph"])
         self._memo = {}
 
     def __repr__(self) -> str:
@@ -205,7 +212,8 @@ class OpDef:
             ShapeError, DTypeError, ArgumentError: the operands do not fit; ``where`` is not set.
         """
         key = (types, attrs)
-        found = self._memo.get(key)
+        # A graph is compared by all it holds, so that looking one up would cost as much as asking.
+        found = None if self.graphs else self._memo.get(key)
         if found is None:
             self._check_call(types, attrs)
             answer = self.rule(*types, **attrs)
@@ -214,7 +222,7 @@ class OpDef:
                 self._check_dtype(found[0].dtype)
             if len(self._memo) >= _MEMO_LIMIT:
                 self._memo.clear()
-            if types:  # a constant's key would keep its bytes alive
+            if types and not self.graphs:  # a constant's key would keep its bytes alive
                 self._memo[key] = found
         return found
 
@@ -303,6 +311,15 @@ def _is_shape(value: Any) -> bool:
     return _are_ints(value) and all(type(d) is not int or d >= 0 for d in value)
 
 
+def _are_types(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(t, TensorType) for t in value)
+
+
+def _is_graph(value: Any) -> bool:
+    # Graphs are of the layer above; attributes hold them without knowing what they are.
+    return all(hasattr(value, part) for part in ("inputs", "nodes", "outputs"))
+
+
 def _are_pads(value: Any) -> bool:
     return isinstance(value, tuple) and all(_are_ints(p) and len(p) == 2 for p in value)
 
@@ -317,7 +334,9 @@ _ATTR_KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "shape": (_is_shape, "a tuple of extents that are not negative"),
     "pads": (_are_pads, "a tuple of pairs of integers"),
     "type": (lambda v: isinstance(v, TensorType), "a tensor type"),
+    "types": (_are_types, "a tuple of tensor types"),
     "array": (lambda v: isinstance(v, ConstantData), "a ConstantData"),
+    "graph": (_is_graph, "a graph"),
 }
 """By attribute kind: a test of a value, and the words for what it tests."""
 

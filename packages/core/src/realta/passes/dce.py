@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from realta.graph import Graph, Value
-from realta.ops import OpKind
+from realta.graph import Graph, Value, has_effects
 
 __all__ = ["DeadCodeElimination"]
 
@@ -23,7 +22,7 @@ class DeadCodeElimination:
         for node in reversed(graph.nodes):
             # A node with one result is that value.
             used = node in needed if len(node.types) == 1 else not needed.isdisjoint(node.outputs)
-            if used or node.op.kind is OpKind.EFFECT:
+            if used or has_effects(node):
                 needed.update(node.operands)
                 kept.append(node)
         if len(kept) == len(graph.nodes):

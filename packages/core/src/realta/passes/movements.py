@@ -190,8 +190,16 @@ def _select(operands: Operands, attrs: Attrs, type: TensorType) -> Found:
     return x if x is y else None
 
 
+def _update_slice(operands: Operands, attrs: Attrs, type: TensorType) -> Found:
+    _, value = operands
+    if value.type is not type or not type.is_static:
+        return None  # a value of the operand's type replaces all of it, unless it is turned round
+    return value if all(s == 1 for s in attrs["step"]) else None
+
+
 MOVEMENTS: Final[Mapping[str, Rule]] = {
     "reshape": _reshape, "permute": _permute, "broadcast": _broadcast, "slice": _slice,
     "pad": _pad, "concat": _concat, "cast": _cast, "bitcast": _bitcast, "select": _select,
+    "update_slice": _update_slice,
 }  # fmt: skip
 """Identities by op name. Each holds bit for bit."""

@@ -13,6 +13,7 @@ from realta.passes.dce import DeadCodeElimination
 from realta.passes.decompose import Decompose
 from realta.passes.evaluate import Evaluate
 from realta.passes.fold import Fold
+from realta.passes.inside import Inside
 from realta.passes.rewriter import detach
 
 __all__ = ["normal_passes", "normalize"]
@@ -53,6 +54,10 @@ def normal_passes(
     numerics: Literal["exact", "fast"] = "exact",
 ) -> tuple[Pass, ...]:
     """The passes of `normalize` in order."""
+
+    def inner() -> tuple[Pass, ...]:
+        return normal_passes(keeps, evaluate, numerics)
+
     folding = () if evaluate is None else (Fold(evaluate, inexact=numerics == "fast"),)
     return (
         DeadCodeElimination(),
@@ -63,4 +68,5 @@ def normal_passes(
         # What canonicalization made equal.
         CommonSubexpressions(),
         DeadCodeElimination(),
+        Inside(keeps, inner),
     )

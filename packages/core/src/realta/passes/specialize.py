@@ -19,6 +19,8 @@ def _bound(value: Any, dims: Mapping[str, int]) -> Any:
         return tuple([_bound(v, dims) for v in value])
     if isinstance(value, TensorType):
         return bind_type(value, dims)
+    if isinstance(value, Graph):
+        return specialize(value, dims)
     return value
 
 

@@ -8,10 +8,13 @@ from typing import Any, Final
 
 from realta import passes
 from realta.errors import CompilationError, RealtaError
-from realta.graph import Graph, Node, Value, graph_key, node_of
+from realta.graph import Graph, Node, Value, all_nodes, graph_key, node_of
 from realta.runtime.contract import Executable, Options
-from realta.runtime.cut import Cut, Move, Place, Segment, cut
+from realta.runtime.control import CONTROL_STEPS
+from realta.runtime.custom import CustomStep
+from realta.runtime.cut import Cut, HostWork, Move, Place, Segment, cut
 from realta.runtime.device import OpenDevice, resolve_device
+from realta.runtime.effects import EFFECT_STEPS
 from realta.runtime.evaluate import evaluate_on
 from realta.runtime.fallback import fallback_policy
 from realta.runtime.hooks import CompileEvent, compile_wrappers, extra_passes, wrapped
@@ -19,7 +22,16 @@ from realta.runtime.placement import REFERENCE, Origin, Placement, ordinal_of
 from realta.runtime.places import Places
 from realta.runtime.planning import plan_for
 from realta.runtime.program import Program
-from realta.runtime.steps import Check, LaunchStep, MoveStep, Plan, Port, SlotOutput
+from realta.runtime.steps import (
+    Check,
+    HostStep,
+    LaunchStep,
+    MoveStep,
+    Plan,
+    Port,
+    SlotOutput,
+    Step,
+)
 from realta.runtime.storage import Storage
 
 __all__ = [
@@ -29,7 +41,7 @@ __all__ = [
 
 DEFAULT_OPTIONS: Final = Options()
 _NONE: Final[frozenset[int]] = frozenset()
-_STORES: Final = frozenset({"update_slice", "scatter"})
+_STORES: Final = frozenset({"update_slice", "dynamic_update_slice", "scatter"})
 
 
 def graph_device(graph: Graph) -> OpenDevice:
@@ -56,7 +68,7 @@ def program_for(
     """
     home = graph_device(graph) if device is None else device
     # The structure names ops; one that was defined anew under an old name is another op.
-    ops = frozenset([node.op for node in graph.nodes])
+    ops = frozenset([node.op for node in all_nodes(graph)])
     key = (graph_key(graph), ops, options.numerics, fallback_policy())
     found = home.programs.find(key)
     if found is not None:
@@ -223,10 +235,12 @@ class _Assembly:
         value, device = place
         return resolve_device(device).upload(node.attrs["value"].array, value.type)
 
-    def _step(self, part: Segment | Move) -> LaunchStep | MoveStep:
+    def _step(self, part: Segment | Move | HostWork) -> Step:
         if isinstance(part, Move):
             to = resolve_device(part.target[1])
             return MoveStep(self.slot(part.source), self.slot(part.target), to)
+        if isinstance(part, HostWork):
+            return self._host_step(part)
         device = resolve_device(part.device)
         graph = part.graph(self.source.name)
         reads = [self.slot(place) for place in part.reads.values()]
@@ -239,15 +253,26 @@ class _Assembly:
         executable = _build(device, graph, self.options)
         return LaunchStep(device, executable, reads, outputs, ordinals, self.source.name)
 
-    def _set_drops(self, steps: Sequence[LaunchStep | MoveStep], kept: Sequence[int]) -> None:
+    def _host_step(self, part: HostWork) -> HostStep:
+        node = part.node
+        reads = [self.slot(place) for place in part.reads]
+        targets = [self.slot(place) for place in part.results]
+        ordinal = ordinal_of(node)
+        control = CONTROL_STEPS.get(node.op.name)
+        if control is None:
+            kind = EFFECT_STEPS.get(node.op.name, CustomStep)
+            return kind(node, reads, targets, ordinal)
+        programs = tuple(
+            [program_for(node.attrs[name], self.options, self.device) for name in node.op.graphs]
+        )
+        return control(node, reads, targets, ordinal, programs)
+
+    def _set_drops(self, steps: Sequence[Step], kept: Sequence[int]) -> None:
         """Lets intermediate results go after the last step that reads them."""
         seen = set(kept) | set(range(len(self.parts.inputs)))
         seen |= {self.slots[place] for place in self.parts.literals}
         for step in reversed(steps):
-            if isinstance(step, MoveStep):
-                touched = {step.source, step.target}
-            else:
-                touched = {*step.reads, *[output.slot for output in step.outputs]}
+            touched = step.touched
             step.drops = tuple(sorted(touched - seen))
             seen |= touched
 

@@ -2,18 +2,21 @@
 
 A node runs where its results live, or on the reference device if its own device refuses it. Nodes
 of one stage and device form a segment; an edge from one device to another raises the stage.
-``transfer`` nodes themselves disappear: they say only where their result is wanted.
+``transfer`` nodes themselves disappear: they say only where their result is wanted. What core does
+itself (control flow, effects) stands alone, in a stage of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from realta.graph import Graph, Node, Value
 
-__all__ = ["Cut", "Move", "Place", "Segment", "cut"]
+__all__ = ["BY_CORE", "Cut", "HostWork", "Move", "Place", "Segment", "cut"]
 
+BY_CORE: Final = "*"
+"""In place of a device: core runs the node itself."""
 Place = tuple[Value, str]
 """A value on a device; a transferred value is the value it was transferred from."""
 
@@ -50,17 +53,32 @@ class Move(NamedTuple):
     target: Place
 
 
+class HostWork(NamedTuple):
+    """A node that core runs itself.
+
+    Attributes:
+        node: the node.
+        reads: its operands, where they are.
+        results: its results, where they will be.
+    """
+
+    node: Node
+    reads: tuple[Place, ...]
+    results: tuple[Place, ...]
+
+
 class Cut(NamedTuple):
     """A graph in parts.
 
     Attributes:
-        steps: segments and moves in an order in which each finds what it reads.
+        steps: segments, moves and what core does itself, in an order in which each finds what it
+            reads.
         inputs: the graph's inputs as places.
         outputs: the graph's outputs as places.
         literals: constants that core provides itself: place and node.
     """
 
-    steps: list[Segment | Move]
+    steps: list[Segment | Move | HostWork]
     inputs: list[Place]
     outputs: list[Place]
     literals: dict[Place, Node]
@@ -76,8 +94,8 @@ def cut(
     Args:
         graph: in normal form.
         default: device of values whose type names none.
-        place: where a node runs, given the device of its results; an empty string for what core
-            does itself: a constant, or an identity.
+        place: where a node runs, given the device of its results; an empty string for a constant
+            or an identity, which need no running; `BY_CORE` for what core runs itself.
     """
     return _Cutter(graph, default, place).run()
 
@@ -94,6 +112,8 @@ class _Cutter:
         self.segments: dict[tuple[int, str], Segment] = {}
         self.owner: dict[Value, Segment] = {}
         self.literals: dict[Place, Node] = {}
+        self.by_core: list[tuple[int, HostWork]] = []
+        self.from_core: set[Value] = set()
 
     def run(self) -> Cut:
         for value in self.graph.inputs:
@@ -115,6 +135,9 @@ class _Cutter:
             self.roots[node] = self.root(node.operands[0])
             return
         device = self.place(node, self.device_of(node))
+        if device == BY_CORE:
+            self.add_by_core(self.rewired(node))
+            return
         if not device and node.operands:
             self.roots[node] = self.root(node.operands[0])
             return
@@ -127,7 +150,7 @@ class _Cutter:
         node = self.rewired(node)
         stage = 0
         for source in node.operands:
-            moved = self.homes[source] != device
+            moved = self.homes[source] != device or source in self.from_core
             stage = max(stage, self.stages[source] + moved)
         segment = self.segments.setdefault((stage, device), Segment(device))
         segment.nodes.append(node)
@@ -139,6 +162,16 @@ class _Cutter:
             self.homes[result] = device
             self.stages[result] = stage
             self.owner[result] = segment
+
+    def add_by_core(self, node: Node) -> None:
+        stage = 1 + max([self.stages[source] for source in node.operands], default=-1)
+        reads = tuple([self.wanted(source, self.homes[source]) for source in node.operands])
+        for result in node.outputs:
+            self.homes[result] = self.device_of(result)
+            self.stages[result] = stage
+            self.from_core.add(result)
+        results = tuple([(result, self.homes[result]) for result in node.outputs])
+        self.by_core.append((stage, HostWork(node, reads, results)))
 
     def rewired(self, node: Node) -> Node:
         """The node reading roots; itself where it does so already."""
@@ -159,8 +192,8 @@ class _Cutter:
             maker.results.setdefault(source)
         return (source, device)
 
-    def order(self, outputs: list[Place]) -> list[Segment | Move]:
-        steps: list[Segment | Move] = []
+    def order(self, outputs: list[Place]) -> list[Segment | Move | HostWork]:
+        steps: list[Segment | Move | HostWork] = []
         there: set[Place] = set()
 
         def bring(target: Place) -> None:
@@ -169,11 +202,14 @@ class _Cutter:
                 there.add(target)
                 steps.append(Move(source, target))
 
-        for key in sorted(self.segments, key=lambda key: key[0]):
-            segment = self.segments[key]
-            for target in segment.reads.values():
-                bring(target)
-            steps.append(segment)
+        parts: list[tuple[int, Segment | HostWork]] = [
+            (stage, segment) for (stage, _), segment in self.segments.items()
+        ]
+        for _, part in sorted([*parts, *self.by_core], key=lambda part: part[0]):
+            if isinstance(part, Segment):
+                for target in part.reads.values():
+                    bring(target)
+            steps.append(part)
         for target in outputs:
             bring(target)
         return steps

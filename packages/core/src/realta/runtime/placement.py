@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from realta.errors import UnsupportedOp
-from realta.graph import Location, Node, call_text
+from realta.graph import Location, Node, all_nodes, call_text
+from realta.ops import OpKind
 from realta.runtime.contract import Refusal
+from realta.runtime.custom import custom_function
+from realta.runtime.cut import BY_CORE
 from realta.runtime.device import OpenDevice, resolve_device
 from realta.runtime.fallback import Policy, warn_fallback
 from realta.runtime.places import location_text
@@ -18,7 +21,9 @@ __all__ = ["REFERENCE", "Placement", "ordinal_of"]
 REFERENCE: Final = "reference:0"
 """The device that does what others lack; it has every op."""
 _CORE: Final = frozenset({"constant", "barrier"})
-_GENERATORS: Final = frozenset({"iota", "philox_bits"})
+_CORE_ONLY: Final = frozenset({"check_bounds", "custom_call", "transfer"})
+"""Ops that core must see, so that control flow around them is core's too."""
+_GENERATORS: Final = frozenset({"iota", "philox_bits", "philox_branch"})
 """Ops that core provides for a session without them; no fallback, since the contract says so."""
 
 
@@ -56,8 +61,18 @@ class Placement:
         self._refusals: dict[Any, Refusal | None] = {}
 
     def keeps(self, device: OpenDevice, node: Node) -> bool:
-        """Whether a device takes a composite whole."""
+        """Whether a device takes a composite, or control flow with all that is inside, whole."""
+        if node.op.kind is OpKind.CONTROL:
+            return self._runs_whole(device, node)
         return self._refused(device, node) is None
+
+    def _runs_whole(self, device: OpenDevice, node: Node) -> bool:
+        if "control_flow" not in device.capabilities.features:
+            return False
+        if refusal(device.session, node) is not None:
+            return False
+        inner = [n for name in node.op.graphs for n in all_nodes(node.attrs[name])]
+        return all(self._runs_inside(device, n) for n in inner)
 
     def _refused(self, device: OpenDevice, node: Node) -> Refusal | None:
         # Sessions answer by op, types and attributes, so a long graph asks a few questions only.
@@ -67,12 +82,18 @@ class Placement:
         return self._refusals[key]
 
     def __call__(self, node: Node, device: str) -> str:
-        """Where a node runs; empty for what core does itself: constants and needless barriers.
+        """Where a node runs.
+
+        Returns:
+            The device; empty for constants and needless barriers; `BY_CORE` for control flow,
+            effects and custom functions.
 
         Raises:
             UnsupportedOp: nobody takes it, or the policy forbids the reference device.
         """
         opened = resolve_device(device)
+        if self._is_by_core(opened, node):
+            return BY_CORE
         refused = self._refused(opened, node)
         if refused is None:
             return device
@@ -86,6 +107,42 @@ class Placement:
         if node.op.name not in _GENERATORS:
             self._note(node, opened, refused)
         return REFERENCE
+
+    def _is_by_core(self, device: OpenDevice, node: Node) -> bool:
+        kind = node.op.kind
+        if kind is OpKind.EFFECT:
+            return True
+        if kind is OpKind.CONTROL:
+            return not self.keeps(device, node)
+        if node.op.name != "custom_call" or self.keeps(device, node):
+            return False
+        self._check_custom(device, node)
+        return True
+
+    def _runs_inside(self, device: OpenDevice, node: Node) -> bool:
+        """Whether a session can run a node in a graph of control flow that it runs itself."""
+        if node.op.kind is OpKind.EFFECT or node.op.name in _CORE_ONLY:
+            return False
+        if any(type.device not in ("", device.name) for type in node.types):
+            return False
+        # What it refuses of composites is expanded before it gets the graph.
+        return not node.op.primitive or refusal(device.session, node) is None
+
+    def _check_custom(self, device: OpenDevice, node: Node) -> None:
+        """Raises UnsupportedOp unless core can call the function of a custom call."""
+        name = node.attrs["name"]
+        line = location_text(node.where)
+        where = f"custom_call {name!r}" + (f" at {line}" if line else "")
+        if not device.is_host:
+            raise UnsupportedOp(
+                f"{device.name} does not build custom kernels, and functions run on hosts only",
+                where=where,
+                fix='move the operands with .to("cpu") before the call, and the results back',
+            )
+        try:
+            custom_function(name)
+        except UnsupportedOp as error:
+            raise error.at(where) from None
 
     def _note(self, node: Node, device: OpenDevice, refused: Refusal) -> None:
         if self.policy == "error":

@@ -9,7 +9,10 @@ from realta.graph import Graph, Location, Node, call_text
 
 __all__ = ["Places", "location_text", "node_place"]
 
-_INDEXED: Final = frozenset({"gather", "scatter"})
+_INDEXED: Final = {
+    "gather": slice(1, 2), "scatter": slice(1, 2), "dynamic_update_slice": slice(2, None),
+}  # fmt: skip
+"""Ops that take indices, and which of their operands those are."""
 
 
 class Places:
@@ -19,11 +22,12 @@ class Places:
         nodes: the nodes of the calling graph.
     """
 
-    __slots__ = ("_nodes", "_wheres")
+    __slots__ = ("_inner", "_nodes", "_wheres")
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes: Sequence[Node] | None = nodes
         self._wheres: list[Any] = []
+        self._inner: dict[tuple[int, str], Places] = {}
 
     def where(self, ordinal: int) -> Any:
         """`Node.where` of the op with that number, None if unknown."""
@@ -31,10 +35,22 @@ class Places:
             return self._nodes[ordinal].where if ordinal < len(self._nodes) else None
         return self._wheres[ordinal] if ordinal < len(self._wheres) else None
 
+    def inside(self, ordinal: int, name: str) -> Places | None:
+        """The places of the ops of a graph that is an attribute of the op with that number."""
+        if self._nodes is None:
+            return self._inner.get((ordinal, name))
+        if not 0 <= ordinal < len(self._nodes):
+            return None
+        graph = self._nodes[ordinal].attrs.get(name)
+        return None if graph is None else Places(graph.nodes)
+
     def keep(self) -> Places:
         """Lets go of the nodes but keeps the places: for work that is still in flight."""
         if self._nodes is not None:
             self._wheres = [node.where for node in self._nodes]
+            for ordinal, node in enumerate(self._nodes):
+                for name in node.op.graphs:
+                    self._inner[ordinal, name] = Places(node.attrs[name].nodes).keep()
             self._nodes = None
         return self
 
@@ -64,7 +80,8 @@ def _guarded(check: Node, graph: Graph) -> Node:
     """The op whose access a bounds check guards: the first one that its indices reach."""
     reached = {check, check.operands[0]}
     for node in graph.nodes:
-        if node.op.name in _INDEXED and node.operands[1] in reached:
+        indices = _INDEXED.get(node.op.name)
+        if indices is not None and any(value in reached for value in node.operands[indices]):
             return node
         if node.op.name == "guard" and node.operands[1] is not check:
             continue  # these indices have a check of their own

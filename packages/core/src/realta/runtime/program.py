@@ -16,7 +16,7 @@ from realta.runtime.inputs import input_bytes, prepared, unread_launches
 from realta.runtime.launch import Launch, Status
 from realta.runtime.places import Places
 from realta.runtime.quick import Quick, direct_call, quick_call
-from realta.runtime.steps import LaunchStep, MoveStep, Plan
+from realta.runtime.steps import HostStep, LaunchStep, MoveStep, Plan
 from realta.runtime.storage import Storage
 from realta.runtime.units import SMALL_BYTES
 
@@ -43,15 +43,16 @@ class Program:
         source: the graph as it was given, without anything bound to it.
         kernels: every kernel of a run.
         fallbacks: ops that another device does.
-        launches: kernels that one run launches, work declared to run on the host not counted.
+        launches: kernels that one run launches, work declared to run on the host not counted, nor
+            what control flow may run.
         direct: ``direct(*handles) -> handle`` where that makes the one small result, else None.
         bare: the same for handles that the session itself made, where it has a shorter way for
             them; raises RuntimeError while another thread is in it.
     """
 
     __slots__ = (
-        "__weakref__", "_only", "_quick", "_types", "bare", "device", "direct", "fallbacks",
-        "kernels", "launches", "output_types", "plan", "source",
+        "__weakref__", "_only", "_quick", "_replaced", "_types", "bare", "device", "direct",
+        "fallbacks", "kernels", "launches", "output_types", "plan", "source",
     )  # fmt: skip
 
     def __init__(self, plan: Plan) -> None:
@@ -61,11 +62,10 @@ class Program:
         self.fallbacks = plan.fallbacks
         self.output_types = plan.output_types
         launches = [step for step in plan.steps if isinstance(step, LaunchStep)]
-        self.kernels: tuple[KernelReport, ...] = tuple(
-            [kernel for step in launches for kernel in step.executable.kernels]
-        )
+        self.kernels: tuple[KernelReport, ...] = tuple([kernel for _, kernel, _ in self.members()])
         self.launches = sum(step.counted for step in launches)
         self._types = tuple([port.type for port in plan.inputs])
+        self._replaced = plan.replaced()
         self._only = plan.only_launch()
         direct = direct_call(self._only)
         self.direct: Callable[..., Handle] | None = direct if len(plan.outputs) == 1 else None
@@ -114,13 +114,22 @@ class Program:
     @property
     def fails_late(self) -> bool:
         """Whether what goes wrong in a run may show only when a result is waited for."""
-        late = any(step.device.is_async for step in self.plan.steps if isinstance(step, LaunchStep))
-        return late or bool(self.plan.checks)
+        steps = self.plan.steps
+        late = any(step.device.is_async for step in steps if isinstance(step, LaunchStep))
+        inner = [p for step in steps if isinstance(step, HostStep) for p in step.programs]
+        return late or bool(self.plan.checks) or any(program.fails_late for program in inner)
 
     def members(self) -> list[tuple[str, KernelReport, tuple[int, ...]]]:
-        """For each kernel: its device, its report, and its ops' numbers in the calling graph."""
-        found = []
+        """For each kernel: its device, its report, and its ops' numbers in the calling graph.
+
+        Kernels inside of control flow have the number of the op that may run them.
+        """
+        found: list[tuple[str, KernelReport, tuple[int, ...]]] = []
         for step in self.plan.steps:
+            if isinstance(step, HostStep):
+                inner = [member for program in step.programs for member in program.members()]
+                outer = (step.ordinal,) if step.ordinal >= 0 else ()
+                found += [(device, kernel, outer) for device, kernel, _ in inner]
             if isinstance(step, LaunchStep):
                 for kernel in step.executable.kernels:
                     ordinals = sorted({step.ordinals[n] for n in kernel.nodes} - {-1})
@@ -276,11 +285,14 @@ class Program:
         unread = unread_launches(inputs)
         for fallback in plan.fallbacks:
             fallback.device.fallbacks[fallback.op] += 1
-        for step in plan.steps:
-            if isinstance(step, MoveStep):
+        taken = self._taken_by_steps(donated, inputs) if donated else {}
+        for position, step in enumerate(plan.steps):
+            if isinstance(step, LaunchStep):
+                self._run_step(step, slots, places, taken.get(position, {}))
+            elif isinstance(step, MoveStep):
                 slots[step.target] = step.to.copy(slots[step.source])
             else:
-                self._run_step(step, slots, places)
+                self._run_by_core(step, slots, unread, places)
             for slot in step.drops:
                 slots[slot] = None
         outputs = [slots[slot] for slot in plan.outputs]
@@ -291,16 +303,40 @@ class Program:
                 inputs[number].retire()
         return outputs
 
-    def _run_step(self, step: LaunchStep, slots: list[Any], places: Places | None) -> None:
+    def _taken_by_steps(
+        self, donated: frozenset[int], inputs: Sequence[Storage]
+    ) -> dict[int, dict[int, int]]:
+        """By step: output number to the input whose buffer it takes."""
+        found: dict[int, dict[int, int]] = {}
+        for number, (position, output) in self._replaced.items():
+            shared = sum([inputs[number] is other for other in inputs]) > 1
+            if number in donated and not shared and inputs[number].block is not None:
+                found.setdefault(position, {})[output] = number
+        return found
+
+    def _run_step(
+        self, step: LaunchStep, slots: list[Any], places: Places | None, taken: dict[int, int]
+    ) -> None:
         if step.device.lost is not None:
             raise step.device.lost
-        outputs = self._allocate(step, {}, places)
+        outputs = self._allocate(step, taken, places)
         handles = [slots[slot].handle for slot in step.reads]
-        self._launch(step, handles, [output.handle for output in outputs], _NONE, places)
+        for place, number in taken.items():
+            outputs[place] = slots[number].donate()
+        overwritten = frozenset([step.reads.index(number) for number in taken.values()])
+        self._launch(step, handles, [output.handle for output in outputs], overwritten, places)
         if step.device.is_async:
             self._mark_in_flight(step, outputs, places)
         for target, output in zip(step.outputs, outputs, strict=True):
             slots[target.slot] = output
+
+    def _run_by_core(
+        self, step: HostStep, slots: list[Any], unread: list[Launch], places: Places | None
+    ) -> None:
+        found = step.run([slots[slot] for slot in step.reads], self.source, places)
+        unread += [launch for launch in unread_launches(found) if launch not in unread]
+        for target, storage in zip(step.targets, found, strict=True):
+            slots[target] = storage
 
     def _conclude(
         self,

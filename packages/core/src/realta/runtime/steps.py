@@ -1,4 +1,4 @@
-"""Steps: what a program does, in order: launches on devices and moves between them."""
+"""Steps: what a program does, in order: launches on devices, moves, and what core does itself."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from realta.graph import Graph
+from realta.graph import Graph, Node
 from realta.runtime.contract import Executable, Handle
 from realta.types import TensorType
 
 if TYPE_CHECKING:
     from realta.runtime.device import OpenDevice
+    from realta.runtime.places import Places
+    from realta.runtime.program import Program
     from realta.runtime.storage import Storage
 
-__all__ = ["Check", "Fallback", "LaunchStep", "MoveStep", "Plan", "Port", "SlotOutput"]
+__all__ = [
+    "Check", "Fallback", "HostStep", "LaunchStep", "MoveStep", "Plan", "Port", "SlotOutput",
+    "Step",
+]  # fmt: skip
 
 
 class SlotOutput(NamedTuple):
@@ -91,6 +96,11 @@ class LaunchStep:
         """Slots that nobody needs after this step."""
         self.guard = None if executable.reentrant else threading.Lock()
 
+    @property
+    def touched(self) -> set[int]:
+        """The slots it reads or fills."""
+        return {*self.reads, *[output.slot for output in self.outputs]}
+
     def launch(
         self, inputs: Sequence[Handle], outputs: Sequence[Handle], donated: frozenset[int]
     ) -> None:
@@ -115,6 +125,57 @@ class MoveStep:
         self.to = to
         self.drops: tuple[int, ...] = ()
 
+    @property
+    def touched(self) -> set[int]:
+        """The slots it reads or fills."""
+        return {self.source, self.target}
+
+
+class HostStep:
+    """What core does itself, on the host: control flow, effects, functions of the user.
+
+    Args:
+        node: the op.
+        reads: slots of its operands.
+        targets: slots of its results.
+        ordinal: its number in the calling graph, −1 if it has none there.
+    """
+
+    __slots__ = ("drops", "node", "ordinal", "reads", "targets")
+
+    programs: tuple[Program, ...] = ()
+    """What it may run on devices."""
+
+    def __init__(
+        self, node: Node, reads: Sequence[int], targets: Sequence[int], ordinal: int
+    ) -> None:
+        self.node = node
+        self.reads = tuple(reads)
+        self.targets = tuple(targets)
+        self.ordinal = ordinal
+        self.drops: tuple[int, ...] = ()
+
+    @property
+    def touched(self) -> set[int]:
+        """The slots it reads or fills."""
+        return {*self.reads, *self.targets}
+
+    def run(self, inputs: list[Storage], source: Graph, places: Places | None) -> list[Storage]:
+        """Does it.
+
+        Args:
+            inputs: the operands.
+            source: the calling graph's structure.
+            places: where the calling graph's ops stand, for errors.
+
+        Returns:
+            The results.
+        """
+        raise NotImplementedError
+
+
+Step = LaunchStep | MoveStep | HostStep
+
 
 class Plan(NamedTuple):
     """All that a program consists of.
@@ -135,7 +196,7 @@ class Plan(NamedTuple):
 
     device: OpenDevice
     source: Graph
-    steps: tuple[LaunchStep | MoveStep, ...]
+    steps: tuple[Step, ...]
     slots: int
     inputs: tuple[Port, ...]
     outputs: tuple[int, ...]
@@ -150,7 +211,25 @@ class Plan(NamedTuple):
         if len(self.steps) != 1 or self.literals or self.checks or self.fallbacks:
             return None
         step = self.steps[0]
-        if isinstance(step, MoveStep) or step.reads != tuple(range(len(self.inputs))):
+        if not isinstance(step, LaunchStep) or step.reads != tuple(range(len(self.inputs))):
             return None
         filled = tuple([output.slot for output in step.outputs])
         return step if filled == self.outputs else None
+
+    def replaced(self) -> dict[int, tuple[int, int]]:
+        """Inputs that an output can be written over: to the number of a launch and its output.
+
+        The launch that makes the output reads the input, and nothing reads it later.
+        """
+        found: dict[int, tuple[int, int]] = {}
+        for number, output in self.donors.items():
+            slot = self.outputs[output]
+            readers = [n for n, step in enumerate(self.steps) if number in step.touched]
+            if not readers or number in self.outputs:
+                continue
+            last = self.steps[readers[-1]]
+            if isinstance(last, LaunchStep) and last.device.donates and number in last.reads:
+                made = [n for n, target in enumerate(last.outputs) if target.slot == slot]
+                if made:
+                    found[number] = (readers[-1], made[0])
+        return found

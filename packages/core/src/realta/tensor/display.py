@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from realta.records import Record
+from realta.runtime.showing import show_with
 from realta.types import TensorType
 
 if TYPE_CHECKING:
@@ -92,3 +93,6 @@ def html_of(text: str, type: TensorType) -> str:
         f'<figure style="margin:0"><figcaption><code>{escape(str(type))}</code></figcaption>'
         f"<pre>{escape(text)}</pre></figure>"
     )
+
+
+show_with(lambda storage: text_of(storage.numpy(), storage.type))
