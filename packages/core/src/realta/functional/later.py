@@ -11,10 +11,20 @@ from typing import Final
 __all__ = ["LATER", "LATER_METHODS"]
 
 LATER: Final[Mapping[str, tuple[str, ...]]] = {
+    "bands": ("band_part",),
     "control": ("cond", "while_loop"),
+    "convolution": ("conv1d", "conv2d", "conv2d_transpose", "conv3d"),
     "custom_functions": ("custom", "inplace_custom", "register_custom"),
     "dynamic_slices": ("dynamic_update_slice",),
     "effects": ("assert_", "print"),
+    "folding": ("fold", "unfold"),
+    "group_normalization": ("group_norm",),
+    "pooling": ("avg_pool2d", "max_pool2d"),
+    "regions_of_interest": ("roi_align",),
+    "repeating": ("repeat_interleave",),
+    "resizing": ("resize", "resize_bicubic", "resize_linear", "resize_nearest"),
+    "shape_values": ("rebind", "shape_to_tensor", "transfer_to"),
+    "spectral": ("as_interleaved_complex", "complex_mul", "hann_window", "irfft"),
 }
 """By module of this package, the names of `F` that it has."""
 LATER_METHODS: Final[tuple[str, ...]] = ()
