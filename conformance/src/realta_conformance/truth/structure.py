@@ -133,6 +133,22 @@ def _top_k(x: Array, *, k: int, axis: int, largest: bool = True) -> tuple[Array,
     return np.take_along_axis(x, order, axis), order
 
 
+def _searchsorted(row: Array, values: Array, *, right: bool) -> Array:
+    line = row.astype(object) if row.dtype.kind in "biu" else row.astype(np.float64)
+    found = [
+        sum(_precedes(element, value, right) for element in line.tolist())
+        for value in values.reshape(-1).tolist()
+    ]
+    return np.array(found, np.int64).reshape(values.shape)
+
+
+def _precedes(x: Any, y: Any, equal: bool) -> bool:
+    """Whether x comes before y in a sorted row, or may be equal to it; NaN comes last."""
+    if x != x or y != y:
+        return bool(y != y and (x == x or equal))
+    return bool(x < y or (equal and x == y))
+
+
 def _one_hot(indices: Array, *, depth: int, dtype: Any) -> Array:
     return np.asarray(indices[..., None] == np.arange(depth)).astype(np.int64)
 
@@ -162,6 +178,7 @@ STRUCTURE_OPS: Final[Mapping[str, Callable[..., Any]]] = {
     "argsort": _argsort,
     "top_k": _top_k,
     "one_hot": _one_hot,
+    "searchsorted": _searchsorted,
     "check_bounds": _check_bounds,
 }
 """Ops by name on arrays of any dtype; elements keep their bits, positions come as int64."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -59,15 +60,27 @@ def scatter(
         places = places.clip(0, extent - 1)
     if not places.size or not out.size:
         return
-    where: Any = (*(slice(None),) * axis, places)
     if reduce == "set":
         _set_last(out, places, lines, axis)
-    elif reduce in ("max", "min") and out.dtype.kind == "f":
-        keys = to_order(out, reduce)
-        _AT[reduce].at(keys, where, to_order(lines, reduce))
-        np.copyto(out, from_order(keys, out.dtype))
+        return
+    # NumPy is fast, and goes in order, where both arrays are one row.
+    where = _positions(out.shape, places, axis)
+    if reduce in ("max", "min") and out.dtype.kind == "f":
+        keys = to_order(out, reduce).reshape(-1)
+        _AT[reduce].at(keys, where, to_order(lines, reduce).reshape(-1))
+        np.copyto(out, from_order(keys, out.dtype).reshape(out.shape))
     else:
-        _AT[reduce].at(out, where, lines)
+        _AT[reduce].at(out.reshape(-1), where, lines.reshape(-1))
+
+
+def _positions(shape: tuple[int, ...], places: Array, axis: int) -> Array:
+    """Row-major positions of the elements at places of an axis, in row-major order."""
+    if len(shape) == 1:
+        return places
+    behind = prod(shape[axis + 1 :])
+    first = np.arange(prod(shape[:axis])) * (shape[axis] * behind)
+    lines = np.add.outer(first, places * behind)
+    return np.asarray(np.add.outer(lines, np.arange(behind))).reshape(-1)
 
 
 def _set_last(out: Array, places: Array, lines: Array, axis: int) -> None:

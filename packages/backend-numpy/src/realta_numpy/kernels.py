@@ -87,6 +87,12 @@ def _sort(node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> None
     np.copyto(np.moveaxis(outputs[0], axis, -1), found, casting="unsafe")
 
 
+def _searchsorted(node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+    dtype, right = node.operands[0].type.dtype, node.attrs["right"]
+    row, values = widen(inputs[0], dtype), widen(inputs[1], dtype)
+    outputs[0][...] = np.searchsorted(row, values, side="right" if right else "left")
+
+
 def _gather(node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     indexing.gather(inputs[0], inputs[1], node.attrs["axis"], outputs[0])
 
@@ -166,8 +172,8 @@ _KERNELS: Final[Mapping[str, _Function]] = {
     "cummax": _scan, "cummin": _scan, "sort": _sort, "argsort": _sort, "gather": _gather,
     "scatter": _scatter, "update_slice": _update_slice, "check_bounds": _check_bounds,
     "dot_general": _dot_general, "conv_general": _conv_general, "reduce_window": _reduce_window,
-    "philox_bits": _philox_bits, "philox_branch": _philox_branch,
-    "dynamic_update_slice": _dynamic_update_slice,
+    "searchsorted": _searchsorted, "philox_bits": _philox_bits,
+    "philox_branch": _philox_branch, "dynamic_update_slice": _dynamic_update_slice,
 }  # fmt: skip
 
 

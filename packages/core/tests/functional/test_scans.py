@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import realta
 from realta import F, Tensor
+from realta.errors import ArgumentError
 from realta.ops import get_op
 from realta.ops.tolerances import allowance
+from realta.testing import assert_same_bits
 from realta.types import BY_NAME, as_dtype
 
 FUNCTIONS = {
@@ -85,3 +87,23 @@ def test_dtype_of_a_running_sum():
     x = Tensor([True, True, False])
     assert F.cumsum(x).tolist() == [1, 2, 2]
     assert F.cumsum(x, dtype="float32").dtype is realta.float32
+
+
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_cumulative(modes, name):
+    x = np.array([[1, 2, 3], [4, 5, 6]], np.int8)
+    ours, plain = getattr(F, f"cumulative_{name}"), getattr(np, f"cumulative_{name}")
+    for axis in (0, 1, -1):
+        for initial in (False, True):
+            found = modes(lambda t, a=axis, i=initial: ours(t, axis=a, include_initial=i), x)
+            wanted = plain(x.astype(np.int64), axis=axis, include_initial=initial)
+            assert_same_bits(found, wanted)
+    row = np.array([0.5, 2.0, -1.0], np.float32)
+    wanted = plain(row.astype(np.float64), include_initial=True)
+    found = modes(lambda t: ours(t, dtype=realta.float64, include_initial=True), row)
+    assert_same_bits(found, wanted)
+    assert ours(F.zeros(0), include_initial=True).shape == (1,)
+    for wrong, text in ((Tensor(x), "of 2 axes"), (Tensor(1.0), "of 0 axes")):
+        with pytest.raises(ArgumentError, match=text) as caught:
+            ours(wrong)
+        assert "test_scans.py" in caught.value.where

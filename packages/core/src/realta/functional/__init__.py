@@ -135,7 +135,14 @@ from realta.functional.reductions import (
     var,
 )
 from realta.functional.region import functional
-from realta.functional.scans import cummax, cummin, cumprod, cumsum
+from realta.functional.scans import (
+    cummax,
+    cummin,
+    cumprod,
+    cumsum,
+    cumulative_prod,
+    cumulative_sum,
+)
 from realta.functional.scattering import (
     scatter,
     scatter_add,
@@ -169,38 +176,57 @@ if TYPE_CHECKING:
     from realta.functional.effects import assert_, print
     from realta.functional.folding import fold, unfold
     from realta.functional.group_normalization import group_norm
+    from realta.functional.nd_indexing import (
+        gather_nd,
+        scatter_nd,
+        scatter_nd_add,
+        scatter_nd_max,
+        scatter_nd_min,
+        scatter_nd_mul,
+    )
+    from realta.functional.places import argwhere, masked_scatter, nonzero
     from realta.functional.pooling import avg_pool2d, max_pool2d
     from realta.functional.regions_of_interest import roi_align
     from realta.functional.repeating import repeat_interleave
     from realta.functional.resizing import resize, resize_bicubic, resize_linear, resize_nearest
+    from realta.functional.searching import searchsorted
     from realta.functional.shape_values import rebind, shape_to_tensor, transfer_to
     from realta.functional.spectral import as_interleaved_complex, complex_mul, hann_window, irfft
+    from realta.functional.suppression import non_maximum_suppression
+    from realta.functional.uniqueness import (
+        unique_all,
+        unique_counts,
+        unique_inverse,
+        unique_values,
+    )
 
 __all__ = [
     "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin", "argsort",
-    "as_interleaved_complex", "asin", "asinh", "assert_", "atan", "atan2", "atanh", "attention",
-    "avg_pool2d", "band_part", "barrier", "bitcast", "bitwise_and", "bitwise_not", "bitwise_or",
-    "bitwise_xor", "bottom_k", "broadcast_to", "buffer_store", "buffer_store_slice", "cast",
-    "ceil", "chunk", "clip", "complex_mul", "concat", "cond", "constant", "conv1d", "conv2d",
-    "conv2d_transpose", "conv3d", "copysign", "cos", "cosh", "cummax", "cummin", "cumprod",
-    "cumsum", "custom", "div", "divmod", "dot", "dynamic_update_slice", "elementwise_max",
-    "elementwise_min", "empty", "empty_like", "equal", "erf", "exp", "expm1", "eye",
-    "fast_path_enabled", "flatten", "flip", "floor", "floor_div", "fold", "full", "full_like",
-    "functional", "gather", "gelu", "greater", "greater_equal", "group_norm", "hann_window",
-    "hypot", "inplace_custom", "irfft", "is_finite", "is_inf", "is_nan", "layer_norm", "less",
-    "less_equal", "linear", "linspace", "log", "log1p", "log2", "log10", "logaddexp",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "logsoftmax", "logsumexp",
-    "matmul", "matrix_transpose", "max", "max_pool2d", "maximum", "mean", "min", "minimum",
-    "mod", "moveaxis", "mul", "neg", "negate", "nextafter", "not_equal", "one_hot", "ones",
-    "ones_like", "outer", "pad", "permute", "pos", "pow", "print", "prod", "rebind",
-    "reciprocal", "register_custom", "relu", "repeat_interleave", "reshape", "resize",
-    "resize_bicubic", "resize_linear", "resize_nearest", "rms_norm", "roi_align", "roll",
-    "round", "rsqrt", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul",
-    "set_fast_path", "shape_to_tensor", "shift_left", "shift_right", "sigmoid", "sign",
-    "signbit", "silu", "sin", "sinh", "slice_tensor", "softmax", "sort", "split", "sqrt",
-    "square", "squeeze", "stack", "std", "sub", "sum", "take", "take_along_axis", "tan", "tanh",
-    "tile", "to", "top_k", "transfer_to", "transpose", "tril", "triu", "trunc", "unfold",
-    "unsqueeze", "var", "where", "while_loop", "zeros", "zeros_like",
+    "argwhere", "as_interleaved_complex", "asin", "asinh", "assert_", "atan", "atan2", "atanh",
+    "attention", "avg_pool2d", "band_part", "barrier", "bitcast", "bitwise_and", "bitwise_not",
+    "bitwise_or", "bitwise_xor", "bottom_k", "broadcast_to", "buffer_store", "buffer_store_slice",
+    "cast", "ceil", "chunk", "clip", "complex_mul", "concat", "cond", "constant", "conv1d",
+    "conv2d", "conv2d_transpose", "conv3d", "copysign", "cos", "cosh", "cummax", "cummin",
+    "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "custom", "div", "divmod", "dot",
+    "dynamic_update_slice", "elementwise_max", "elementwise_min", "empty", "empty_like", "equal",
+    "erf", "exp", "expm1", "eye", "fast_path_enabled", "flatten", "flip", "floor", "floor_div",
+    "fold", "full", "full_like", "functional", "gather", "gather_nd", "gelu", "greater",
+    "greater_equal", "group_norm", "hann_window", "hypot", "inplace_custom", "irfft", "is_finite",
+    "is_inf", "is_nan", "layer_norm", "less", "less_equal", "linear", "linspace", "log", "log1p",
+    "log2", "log10", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "logsoftmax", "logsumexp", "masked_scatter", "matmul", "matrix_transpose", "max", "max_pool2d",
+    "maximum", "mean", "min", "minimum", "mod", "moveaxis", "mul", "neg", "negate", "nextafter",
+    "non_maximum_suppression", "nonzero", "not_equal", "one_hot", "ones", "ones_like", "outer",
+    "pad", "permute", "pos", "pow", "print", "prod", "rebind", "reciprocal", "register_custom",
+    "relu", "repeat_interleave", "reshape", "resize", "resize_bicubic", "resize_linear",
+    "resize_nearest", "rms_norm", "roi_align", "roll", "round", "rsqrt", "scatter", "scatter_add",
+    "scatter_max", "scatter_min", "scatter_mul", "scatter_nd", "scatter_nd_add", "scatter_nd_max",
+    "scatter_nd_min", "scatter_nd_mul", "searchsorted", "set_fast_path", "shape_to_tensor",
+    "shift_left", "shift_right", "sigmoid", "sign", "signbit", "silu", "sin", "sinh",
+    "slice_tensor", "softmax", "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "sub",
+    "sum", "take", "take_along_axis", "tan", "tanh", "tile", "to", "top_k", "transfer_to",
+    "transpose", "tril", "triu", "trunc", "unfold", "unique_all", "unique_counts", "unique_inverse",
+    "unique_values", "unsqueeze", "var", "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _later: Final[Callable[[str], Callable[..., Any]]] = on_demand(__name__, LATER)

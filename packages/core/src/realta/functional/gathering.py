@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from realta.context import caller_location
+from realta.context import GraphRealizationContext, caller_location, current
 from realta.errors import ArgumentError, DTypeError, IndexBoundsError
 from realta.functional.arguments import (
     apply,
@@ -23,7 +24,7 @@ from realta.ops import get_op
 from realta.tensor import Tensor
 from realta.types import int64, normalize_axis, tensor_type, uint64
 
-__all__ = ["READING", "gather", "index_tensor", "take"]
+__all__ = ["READING", "gather", "index_tensor", "known_index", "take"]
 
 READING: Final = ("error", "clip", "wrap")
 """Modes for indices out of range; writing has ``"drop"`` too."""
@@ -38,6 +39,16 @@ def _check_known(indices: Any, extent: int, axis: int) -> None:
             where=str(caller_location()),
             fix=f"use {-extent} to {extent - 1}" if extent else "the axis is empty",
         )
+
+
+def known_index(indices: NDArray[Any], device: str) -> Tensor:
+    """Known indices as a tensor: part of a graph that is recorded ahead, else a parameter.
+
+    Other indices of the same shape then meet the same program.
+    """
+    if isinstance(current.get(), GraphRealizationContext):
+        return constant_of(indices, tensor_type(int64, indices.shape, device))
+    return Tensor(indices, device=device)
 
 
 def index_tensor(
@@ -79,7 +90,10 @@ def index_tensor(
         if mode == "error":
             _check_known(array, known_extent(x, axis), axis)
         known = array.astype(np.int64)
-        tensor = constant_of(known, tensor_type(int64, known.shape, x._type.device))
+        if isinstance(indices, np.ndarray):
+            tensor = known_index(known, x._type.device)
+        else:  # part of the call, as all static arguments are
+            tensor = constant_of(known, tensor_type(int64, known.shape, x._type.device))
     if mode == "wrap" and known_extent(x, axis):
         return elementwise(get_op("mod"), tensor, known_extent(x, axis))
     return tensor

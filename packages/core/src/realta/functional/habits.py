@@ -64,5 +64,6 @@ KEYWORD_HABITS: Final[Mapping[str, str]] = {
     "other": "y",
     "unbiased": "correction",
     "ddof": "correction",
+    "out_dim": "size",
 }
 """Keywords of other libraries and ours."""

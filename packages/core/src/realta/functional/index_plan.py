@@ -13,16 +13,16 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from realta.context import GraphRealizationContext, caller_location, current
+from realta.context import caller_location
 from realta.errors import IndexBoundsError, ShapeError
-from realta.functional.arguments import constant_of
 from realta.functional.basic_index import basic_index
+from realta.functional.gathering import known_index
 from realta.functional.index_key import ArrayItem, IndexKey
 from realta.functional.replay import Static
 from realta.tensor import Tensor
-from realta.types import Shape, broadcast_shapes, int64, tensor_type
+from realta.types import Shape, broadcast_shapes
 
-__all__ = ["IndexPlan", "IndexedAxes", "known_index", "mask_plan", "plan_of", "result_shape"]
+__all__ = ["IndexPlan", "IndexedAxes", "mask_plan", "plan_of", "result_shape"]
 
 Array = NDArray[Any]
 Path = Literal["lines", "front", "positions"]
@@ -171,13 +171,6 @@ def mask_plan(key: IndexKey, shape: Shape) -> IndexPlan:
     plan, _ = _laid_out(key, shape)
     plan.path, plan.joined = "lines", False
     return plan
-
-
-def known_index(indices: Array, device: str) -> Tensor:
-    """Known indices as a tensor: part of a graph that is recorded ahead, else a parameter."""
-    if isinstance(current.get(), GraphRealizationContext):
-        return constant_of(indices, tensor_type(int64, indices.shape, device))
-    return Tensor(indices, device=device)
 
 
 def _folded(key: IndexKey) -> IndexKey:

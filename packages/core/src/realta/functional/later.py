@@ -19,12 +19,24 @@ LATER: Final[Mapping[str, tuple[str, ...]]] = {
     "effects": ("assert_", "print"),
     "folding": ("fold", "unfold"),
     "group_normalization": ("group_norm",),
+    "nd_indexing": (
+        "gather_nd",
+        "scatter_nd",
+        "scatter_nd_add",
+        "scatter_nd_max",
+        "scatter_nd_min",
+        "scatter_nd_mul",
+    ),
+    "places": ("argwhere", "masked_scatter", "nonzero"),
     "pooling": ("avg_pool2d", "max_pool2d"),
     "regions_of_interest": ("roi_align",),
     "repeating": ("repeat_interleave",),
     "resizing": ("resize", "resize_bicubic", "resize_linear", "resize_nearest"),
+    "searching": ("searchsorted",),
     "shape_values": ("rebind", "shape_to_tensor", "transfer_to"),
     "spectral": ("as_interleaved_complex", "complex_mul", "hann_window", "irfft"),
+    "suppression": ("non_maximum_suppression",),
+    "uniqueness": ("unique_all", "unique_counts", "unique_inverse", "unique_values"),
 }
 """By module of this package, the names of `F` that it has."""
 LATER_METHODS: Final[tuple[str, ...]] = ()

@@ -15,19 +15,22 @@ from realta.functional.arguments import (
     known_extent,
     one_device,
     reshaped,
+    same_shape,
     scalar_like,
 )
 from realta.functional.gathering import READING, index_tensor
 from realta.functional.operation import operation
 from realta.ops import get_op
 from realta.tensor import Tensor
-from realta.types import int64, is_weak, normalize_axis
+from realta.types import broadcast_shapes, int64, is_weak, normalize_axis
 
 __all__ = [
-    "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "take_along_axis",
+    "WRITING", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul",
+    "take_along_axis",
 ]  # fmt: skip
 
 WRITING: Final = (*READING, "drop")
+"""Modes for indices out of range where elements are written."""
 
 
 def _flat_positions(x: Tensor, index: Tensor, axis: int) -> Tensor:
@@ -57,6 +60,8 @@ def _along(
     (tensor,) = one_device(name, x)
     number = normalize_axis(axis, tensor.rank)
     index = index_tensor(name, indices, tensor, number, mode, modes)
+    if modes is READING and index.rank == tensor.rank:
+        tensor, index = _stretched(name, tensor, index, number)
     if index.rank != tensor.rank or any(
         a > b for n, (a, b) in enumerate(zip(index.shape, tensor.shape, strict=True)) if n != number
     ):
@@ -81,13 +86,29 @@ def _along(
     return tensor, apply("select", kept, positions, beyond)
 
 
+def _stretched(name: str, x: Tensor, index: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+    """The two with their other axes broadcast together."""
+    rest = [(*t._type.shape[:axis], 1, *t._type.shape[axis + 1 :]) for t in (x, index)]
+    if same_shape(*rest):
+        return x, index
+    try:
+        common = broadcast_shapes(*rest)
+    except ShapeError:
+        raise ShapeError(
+            f"indices of shape {index.shape} do not go along axis {axis} of {x.type}",
+            fix="give indices of the same rank whose other axes broadcast with the tensor's",
+        ) from None
+    shapes = [(*common[:axis], t._type.shape[axis], *common[axis + 1 :]) for t in (x, index)]
+    return broadcast(x, shapes[0]), broadcast(index, shapes[1])
+
+
 @operation
 def take_along_axis(x: Any, indices: Any, axis: int = -1, *, mode: str = "error") -> Tensor:
     """Elements along an axis by an index tensor that has an index for each of the result's.
 
     Args:
         x: tensor.
-        indices: integer tensor of the rank of ``x``.
+        indices: integer tensor of the rank of ``x``; the axes but ``axis`` broadcast together.
         axis: axis.
         mode: ``"error"``, ``"clip"`` or ``"wrap"`` for indices out of range.
     """

@@ -15,16 +15,23 @@ __all__ = ["argsort", "bottom_k", "one_hot", "sort", "top_k"]
 
 
 @operation
-def sort(x: Any, axis: int = -1, *, descending: bool = False) -> Tensor:
-    """The elements in order along an axis; stable, NaN last."""
+def sort(x: Any, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Tensor:
+    """The elements in order along an axis; NaN last.
+
+    Args:
+        x: tensor.
+        axis: axis.
+        descending: whether the largest come first.
+        stable: whether equal elements keep their order; they always do.
+    """
     (tensor,) = one_device("sort", x)
     number = normalize_axis(axis, tensor.rank)
     return apply("sort", tensor, axis=number, descending=bool(descending))
 
 
 @operation
-def argsort(x: Any, axis: int = -1, *, descending: bool = False) -> Tensor:
-    """The indices (int64) that put the elements in order along an axis; stable, NaN last."""
+def argsort(x: Any, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Tensor:
+    """The indices (int64) that put the elements in order along an axis. Arguments as in `sort`."""
     (tensor,) = one_device("argsort", x)
     number = normalize_axis(axis, tensor.rank)
     return apply("argsort", tensor, axis=number, descending=bool(descending))
