@@ -15,9 +15,8 @@ SPEC_8 = """
     float8_e4m3fn float8_e5m2
     Device CPU Accelerator devices backends default_device default_dtype defaults
     set_default_device set_num_threads synchronize memory_stats profile explain lazy functional
-    compile stage load_graph save_tensors load_tensors print_options nn random F tree testing
+    compile stage load load_graph save_tensors load_tensors print_options nn random F tree testing
 """.split()  # noqa: SIM905
-"""All of spec 8 but ``load``, which reads what ``export`` writes: neither is there yet."""
 FUNCTIONS = """
     abs neg sign floor ceil trunc round sqrt rsqrt exp expm1 log log1p log2 log10 sin cos tan asin
     acos atan sinh cosh tanh asinh acosh atanh erf logical_not bitwise_not is_nan is_inf is_finite

@@ -62,7 +62,7 @@ from realta.types import (
 
 if TYPE_CHECKING:
     from realta import nn, random, testing, tree
-    from realta.compilation import CompiledFunction, StagedGraph, compile, load_graph, stage
+    from realta.compilation import CompiledFunction, StagedGraph, compile, load, load_graph, stage
     from realta.explaining import explain
     from realta.functional import functional
     from realta.interchange import asarray, from_dlpack, from_numpy
@@ -78,7 +78,7 @@ __all__ = [
     "bool_", "compile", "default_device", "default_dtype", "defaults", "devices", "empty",
     "empty_like", "explain", "eye", "float8_e4m3fn", "float8_e5m2", "float16", "float32", "float64",
     "from_dlpack", "from_numpy", "full", "full_like", "functional", "int8", "int16", "int32",
-    "int64", "lazy", "linspace", "load_graph", "load_tensors", "memory_stats", "nn", "ones",
+    "int64", "lazy", "linspace", "load", "load_graph", "load_tensors", "memory_stats", "nn", "ones",
     "ones_like", "print_options", "profile", "random", "save_tensors", "seed", "set_default_device",
     "set_num_threads", "set_seed", "stage", "synchronize", "tensor", "testing", "tree", "uint8",
     "uint16", "uint32", "uint64", "zeros", "zeros_like",
@@ -87,7 +87,14 @@ __all__ = [
 __getattr__ = on_demand(
     __name__,
     {
-        "compilation": ("CompiledFunction", "StagedGraph", "compile", "load_graph", "stage"),
+        "compilation": (
+            "CompiledFunction",
+            "StagedGraph",
+            "compile",
+            "load",
+            "load_graph",
+            "stage",
+        ),
         "explaining": ("explain",),
         "interchange": ("asarray", "from_dlpack", "from_numpy"),
         "nn": (),

@@ -1,7 +1,17 @@
-"""Compilation: ahead-of-time graphs from functions: stage, compile, call, load."""
+"""Compilation: ahead-of-time graphs from functions: stage, compile, call, export, load."""
+
+from typing import TYPE_CHECKING
 
 from realta.compilation.compiled import CompiledFunction, compile
 from realta.compilation.loading import GraphFunction, load_graph
 from realta.compilation.staging import StagedGraph, stage
+from realta.on_demand import on_demand
 
-__all__ = ["CompiledFunction", "GraphFunction", "StagedGraph", "compile", "load_graph", "stage"]
+if TYPE_CHECKING:
+    from realta.compilation.importing import load
+
+__all__ = [
+    "CompiledFunction", "GraphFunction", "StagedGraph", "compile", "load", "load_graph", "stage",
+]  # fmt: skip
+
+__getattr__ = on_demand(__name__, {"importing": ("load",)})

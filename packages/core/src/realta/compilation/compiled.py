@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -144,6 +146,24 @@ class CompiledFunction:
         for external in externals:
             external.tensor = found.get(id(external.tensor), external.tensor)
         return missing, unknown
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Writes it into a file with its weights, for `realta.load` in any process.
+
+        Random draws go on where a private generator is now, and follow the global seed of the
+        process that loads it.
+
+        Args:
+            path: file; replaced if it exists, whole or not at all.
+
+        Raises:
+            SerializationError: arguments or results are nested in a class, or a static argument is
+                no plain value.
+        """
+        # Few programs export, and its imports cost more than those of this layer.
+        exporting = importlib.import_module("realta.compilation.exporting")
+        options = {"numerics": self._options.numerics, "donate": sorted(self.donate)}
+        exporting.write_export(self.staged, options, path)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls it with tensors of the declared types and the same static arguments.
