@@ -8,9 +8,11 @@ if TYPE_CHECKING:
     from realta.nn.activation import GELU, ReLU, Sigmoid, SiLU, Softmax, Tanh
     from realta.nn.attention import MultiHeadAttention
     from realta.nn.container import ModuleList, Sequential
+    from realta.nn.convolution import Conv1d, Conv2d, ConvTranspose2d
     from realta.nn.dataclass_modules import module_dataclass
     from realta.nn.dropout import Dropout
     from realta.nn.embedding import Embedding
+    from realta.nn.group_norm import GroupNorm
     from realta.nn.kv_cache import KVCache
     from realta.nn.linear import Linear
     from realta.nn.module import Module
@@ -23,10 +25,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "GELU", "Dropout", "Embedding", "KVCache", "LayerNorm", "Linear", "Module", "ModuleList",
-    "MultiHeadAttention", "RMSNorm", "ReLU", "RotaryEmbedding", "Sequential", "SiLU", "Sigmoid",
-    "Softmax", "Tanh", "TransposedRotaryEmbedding", "module_dataclass", "positional_embedding",
-    "yarn",
+    "GELU", "Conv1d", "Conv2d", "ConvTranspose2d", "Dropout", "Embedding", "GroupNorm",
+    "KVCache", "LayerNorm", "Linear", "Module", "ModuleList", "MultiHeadAttention", "RMSNorm",
+    "ReLU", "RotaryEmbedding", "Sequential", "SiLU", "Sigmoid", "Softmax", "Tanh",
+    "TransposedRotaryEmbedding", "module_dataclass", "positional_embedding", "yarn",
 ]  # fmt: skip
 
 __getattr__ = on_demand(
@@ -35,9 +37,11 @@ __getattr__ = on_demand(
         "activation": ("GELU", "ReLU", "SiLU", "Sigmoid", "Softmax", "Tanh"),
         "attention": ("MultiHeadAttention",),
         "container": ("ModuleList", "Sequential"),
+        "convolution": ("Conv1d", "Conv2d", "ConvTranspose2d"),
         "dataclass_modules": ("module_dataclass",),
         "dropout": ("Dropout",),
         "embedding": ("Embedding",),
+        "group_norm": ("GroupNorm",),
         "kv_cache": ("KVCache",),
         "linear": ("Linear",),
         "module": ("Module",),
