@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from realta.functional.arguments import (
 from realta.functional.basic_index import BASIC, BasicIndex, basic_index, integer_index
 from realta.functional.calls import describe_call
 from realta.functional.gathering import index_tensor
-from realta.functional.operation import arithmetic, movement
+from realta.functional.operation import arithmetic, movement, new_memo
 from realta.functional.replay import RunTimeIndex
 from realta.functional.storing import store
 from realta.tensor import Tensor
@@ -114,7 +114,7 @@ def setitem(x: Tensor, key: Any, value: Any) -> None:
         position = RunTimeIndex(integer_index(key, 0, x._type.static_shape[0]))
         store(x, _row_replaced, position, value)
     elif kind in BASIC or (kind is tuple and BASIC.issuperset(map(type, key))):
-        store(x, write_basic, key, value)
+        store(x, write_basic, key, value, instead=_store_window)
     else:
         try:
             _choosing().store_chosen(x, key, value)
@@ -128,6 +128,50 @@ def _row_replaced(x: Tensor, position: RunTimeIndex, value: Any) -> Tensor:
     new = fitting(x, value, x._type.shape[1:])
     index = scalar_like(position, int64, x._type.device)
     return apply("scatter", x, index, new, axis=0, reduce="set", mode="clip")
+
+
+def _store_window(x: Tensor, key: Any, value: Any) -> bool:
+    """Stores into a part whose beginning is a parameter, so that every place meets one program.
+
+    The first places of a part of the same extents have programs of their own, which are faster.
+
+    Returns:
+        Whether it did: not on a device that does not take such stores whole, not for all of a
+        tensor, nor for a part with steps.
+    """
+    takes = x._storage.device.capabilities.composites.get("dynamic_update_slice", ())
+    if not x._type.is_static or x.dtype not in takes:  # in simpler ops it would not be in place
+        return False
+    whole = x._type.static_shape
+    try:
+        found = basic_index(key, whole)
+    except RealtaError:  # the ordinary way says so too, and with the place
+        return False
+    plain = all(step == 1 for step in found.step) and 0 not in found.sliced
+    if not plain or found.positions or found.sliced == whole:
+        return False
+    if len(_places) >= _MOST_PARTS:
+        _places.clear()
+    places = _places.setdefault((x._type, found.sliced), set())
+    if len(places) < _OWN_PROGRAMS:
+        places.add(found.start)
+        return False
+    sides = zip(found.start, found.sliced, whole, strict=True)
+    starts = [0 if part == extent else RunTimeIndex(first) for first, part, extent in sides]
+    store(x, _window_replaced, found.sliced, found.shape, value, *starts)
+    return True
+
+
+_OWN_PROGRAMS: Final = 2
+_MOST_PARTS: Final = 1024
+_places: Final = new_memo()
+"""By type and extents of a part, the places that have programs of their own."""
+
+
+def _window_replaced(x: Tensor, sliced: Shape, shape: Shape, value: Any, *starts: int) -> Tensor:
+    new = reshaped(fitting(x, value, shape), sliced)
+    places = [scalar_like(start, int64, x._type.device) for start in starts]
+    return apply("dynamic_update_slice", x, new, *places)
 
 
 def write_basic(x: Tensor, key: Any, value: Any) -> Tensor:

@@ -23,7 +23,12 @@ __all__ = ["store"]
 _memos: dict[Any, tuple[Callable[..., Tensor], dict[Any, Any]]] = {}
 
 
-def store(x: Tensor, update: Callable[..., Tensor], *args: Any) -> None:
+def store(
+    x: Tensor,
+    update: Callable[..., Tensor],
+    *args: Any,
+    instead: Callable[..., bool] | None = None,
+) -> None:
     """Moves ``x`` to the version that ``update(x, *args)`` gives.
 
     Whoever read ``x`` before keeps what they read. If it fails, ``x`` names what it named before.
@@ -33,6 +38,8 @@ def store(x: Tensor, update: Callable[..., Tensor], *args: Any) -> None:
         update: records the new version; depends on types and static arguments only, floats among
             its positional arguments being operands.
         args: its other arguments.
+        instead: ``instead(x, *args)`` is called without a context, where no program for these
+            arguments is known; it may store in another way and say so.
     """
     function, memo = _remembered(update)
     context = current.get()
@@ -46,6 +53,8 @@ def store(x: Tensor, update: Callable[..., Tensor], *args: Any) -> None:
         x.realize()
     found = call_key((x, *args), {}, True) if fast_path_enabled() else None
     replay: Replay | None = memo.get(found[0]) if found is not None else None
+    if replay is None and found is not None and instead is not None and instead(x, *args):
+        return
     if found is None or replay is None:
         new = trace_call(function, memo, found, (x, *args), {}, donor=x)
     else:
