@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from realta.context import caller_location
+from realta.context import caller_location, ensure_context, in_graph_context, lazy
 from realta.errors import MissingAttribute
 from realta.functional.creation import (
     arange,
@@ -172,6 +172,14 @@ if TYPE_CHECKING:
     from realta.functional.control import cond, while_loop
     from realta.functional.convolution import conv1d, conv2d, conv2d_transpose, conv3d
     from realta.functional.custom_functions import custom, inplace_custom, register_custom
+    from realta.functional.drawing import (
+        gaussian,
+        gaussian_like,
+        normal,
+        normal_like,
+        uniform,
+        uniform_like,
+    )
     from realta.functional.dynamic_slices import dynamic_update_slice
     from realta.functional.effects import assert_, print
     from realta.functional.folding import fold, unfold
@@ -205,32 +213,37 @@ __all__ = [
     "argwhere", "as_interleaved_complex", "asin", "asinh", "assert_", "atan", "atan2", "atanh",
     "attention", "avg_pool2d", "band_part", "barrier", "bitcast", "bitwise_and", "bitwise_not",
     "bitwise_or", "bitwise_xor", "bottom_k", "broadcast_to", "buffer_store", "buffer_store_slice",
-    "cast", "ceil", "chunk", "clip", "complex_mul", "concat", "cond", "constant", "conv1d",
+    "cast", "ceil", "chunk", "clamp", "clip", "complex_mul", "concat", "cond", "constant", "conv1d",
     "conv2d", "conv2d_transpose", "conv3d", "copysign", "cos", "cosh", "cummax", "cummin",
     "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "custom", "div", "divmod", "dot",
-    "dynamic_update_slice", "elementwise_max", "elementwise_min", "empty", "empty_like", "equal",
-    "erf", "exp", "expm1", "eye", "fast_path_enabled", "flatten", "flip", "floor", "floor_div",
-    "fold", "full", "full_like", "functional", "gather", "gather_nd", "gelu", "greater",
-    "greater_equal", "group_norm", "hann_window", "hypot", "inplace_custom", "irfft", "is_finite",
-    "is_inf", "is_nan", "layer_norm", "less", "less_equal", "linear", "linspace", "log", "log1p",
-    "log2", "log10", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor",
-    "logsoftmax", "logsumexp", "masked_scatter", "matmul", "matrix_transpose", "max", "max_pool2d",
-    "maximum", "mean", "min", "minimum", "mod", "moveaxis", "mul", "neg", "negate", "nextafter",
-    "non_maximum_suppression", "nonzero", "not_equal", "one_hot", "ones", "ones_like", "outer",
-    "pad", "permute", "pos", "pow", "print", "prod", "rebind", "reciprocal", "register_custom",
-    "relu", "repeat_interleave", "reshape", "resize", "resize_bicubic", "resize_linear",
-    "resize_nearest", "rms_norm", "roi_align", "roll", "round", "rsqrt", "scatter", "scatter_add",
-    "scatter_max", "scatter_min", "scatter_mul", "scatter_nd", "scatter_nd_add", "scatter_nd_max",
-    "scatter_nd_min", "scatter_nd_mul", "searchsorted", "set_fast_path", "shape_to_tensor",
-    "shift_left", "shift_right", "sigmoid", "sign", "signbit", "silu", "sin", "sinh",
-    "slice_tensor", "softmax", "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "sub",
-    "sum", "take", "take_along_axis", "tan", "tanh", "tile", "to", "top_k", "transfer_to",
-    "transpose", "tril", "triu", "trunc", "unfold", "unique_all", "unique_counts", "unique_inverse",
-    "unique_values", "unsqueeze", "var", "where", "while_loop", "zeros", "zeros_like",
+    "dynamic_update_slice", "elementwise_max", "elementwise_min", "empty", "empty_like",
+    "ensure_context", "equal", "erf", "exp", "expm1", "eye", "fast_path_enabled", "flatten", "flip",
+    "floor", "floor_div", "fold", "full", "full_like", "functional", "gather", "gather_nd",
+    "gaussian", "gaussian_like", "gelu", "greater", "greater_equal", "group_norm", "hann_window",
+    "hypot", "in_graph_context", "inplace_custom", "irfft", "is_finite", "is_inf", "is_nan",
+    "layer_norm", "lazy", "less", "less_equal", "linear", "linspace", "log", "log1p", "log2",
+    "log10", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsoftmax",
+    "logsumexp", "masked_scatter", "matmul", "matrix_transpose", "max", "max_pool2d", "maximum",
+    "mean", "min", "minimum", "mod", "moveaxis", "mul", "neg", "negate", "nextafter",
+    "non_maximum_suppression", "nonzero", "normal", "normal_like", "not_equal", "one_hot", "ones",
+    "ones_like", "outer", "pad", "permute", "pos", "pow", "print", "prod", "range", "rebind",
+    "reciprocal", "register_custom", "relu", "repeat_interleave", "reshape", "resize",
+    "resize_bicubic", "resize_linear", "resize_nearest", "rms_norm", "roi_align", "roll", "round",
+    "rsqrt", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_nd",
+    "scatter_nd_add", "scatter_nd_max", "scatter_nd_min", "scatter_nd_mul", "searchsorted",
+    "set_fast_path", "shape_to_tensor", "shift_left", "shift_right", "sigmoid", "sign", "signbit",
+    "silu", "sin", "sinh", "slice_tensor", "softmax", "sort", "split", "sqrt", "square", "squeeze",
+    "stack", "std", "sub", "sum", "take", "take_along_axis", "tan", "tanh", "tile", "to", "top_k",
+    "transfer_to", "transpose", "tril", "triu", "trunc", "unfold", "uniform", "uniform_like",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values", "unsqueeze", "var", "where",
+    "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _later: Final[Callable[[str], Callable[..., Any]]] = on_demand(__name__, LATER)
 _LATER_NAMES: Final = frozenset(name for names in LATER.values() for name in names)
+
+clamp = clip
+range = arange
 
 attach(globals())
 attach_later(LATER_METHODS, _later)

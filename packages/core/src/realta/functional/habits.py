@@ -12,7 +12,6 @@ _NO_GRADIENTS: Final = "gradients are not in this version; it is for inference"
 FUNCTION_HABITS: Final[Mapping[str, str]] = {
     "cat": "write F.concat(tensors, axis)",
     "concatenate": "write F.concat(tensors, axis)",
-    "clamp": "write F.clip(x, min, max)",
     "select": "write F.where(condition, x, y)",
     "negative": "write F.neg(x) or -x",
     "subtract": "write F.sub(x, y)",

@@ -15,6 +15,7 @@ LATER: Final[Mapping[str, tuple[str, ...]]] = {
     "control": ("cond", "while_loop"),
     "convolution": ("conv1d", "conv2d", "conv2d_transpose", "conv3d"),
     "custom_functions": ("custom", "inplace_custom", "register_custom"),
+    "drawing": ("gaussian", "gaussian_like", "normal", "normal_like", "uniform", "uniform_like"),
     "dynamic_slices": ("dynamic_update_slice",),
     "effects": ("assert_", "print"),
     "folding": ("fold", "unfold"),
