@@ -12,7 +12,7 @@ from math import prod
 from typing import Final
 
 from realta.codegen.indices import Index, Number
-from realta.codegen.ir import Buffer, Expr, Tree, compute_type
+from realta.codegen.ir import Buffer, Expr, compute_type
 from realta.codegen.lower_frame import Frame
 from realta.codegen.lower_loops import At, balanced, vectors_of
 from realta.codegen.lower_maps import unravel
@@ -20,24 +20,16 @@ from realta.codegen.lower_members import Body, Values, zero
 from realta.codegen.lower_passes import Passes
 from realta.codegen.lower_reducer import Parts, Reducer
 from realta.codegen.lower_rows import Partials, partial_terms
-from realta.codegen.lower_tree import down_columns, levels_of
+from realta.codegen.lower_tree import LaneArrays, down_columns
 from realta.codegen.profile import DeviceProfile
 from realta.codegen.writer import KernelWriter, inside, not_below
 from realta.graph import Node
 from realta.records import Record
 
-__all__ = ["ColumnProgram", "ColumnShape", "column_shape", "lane_bytes", "write_pieces"]
+__all__ = ["ColumnProgram", "ColumnShape", "column_shape", "write_pieces"]
 
 _VECTORS: Final = 8
 """Most vectors of columns that are walked side by side."""
-
-
-def lane_bytes(tree: Tree, reducers: Sequence[Reducer], terms: int) -> int:
-    """Bytes of arrays that each lane needs for one column of some reductions."""
-    if terms <= tree.lanes:
-        return 0
-    lanes = tree.lanes * (levels_of(tree, terms) + 1)
-    return lanes * sum(reducer.itemsize for reducer in reducers)
 
 
 class ColumnShape(Record):
@@ -129,6 +121,7 @@ class ColumnProgram:
         self.profile = profile
         self.count = terms
         self.partials = partials
+        self.arrays = LaneArrays(self.writer)
         self.scratch: dict[Node, Buffer] = {}
         self.values: Values = {}
         self.where: Expr | None = None
@@ -214,7 +207,9 @@ class ColumnProgram:
             return self._terms(number, reducers, term)
 
         tree = self.profile.tree
-        read = down_columns(self.writer, tree, reducers, self.count, self.shape.vectors, terms)
+        read = down_columns(
+            self.writer, tree, reducers, self.count, self.shape.vectors, terms, self.arrays
+        )
         return reducers, read
 
     def _terms(self, number: int, reducers: Sequence[Reducer], term: Index) -> list[Parts]:

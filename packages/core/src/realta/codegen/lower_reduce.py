@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from realta.codegen.lower_columns import ColumnProgram, column_shape, lane_bytes
+from realta.codegen.lower_columns import ColumnProgram, column_shape
 from realta.codegen.lower_elementwise import STREAMING_BYTES, lower_elementwise
 from realta.codegen.lower_frame import Frame
 from realta.codegen.lower_members import Body, Members
@@ -17,6 +17,7 @@ from realta.codegen.lower_reducer import Reducer
 from realta.codegen.lower_rows import RowProgram, RowShape
 from realta.codegen.lower_split import lower_in_parts, split_walks
 from realta.codegen.lower_staged import Staged, may_stage
+from realta.codegen.lower_tree import lane_bytes
 from realta.codegen.lowered import Lowered
 from realta.codegen.profile import DeviceProfile
 from realta.codegen.writer import KernelWriter
@@ -39,7 +40,7 @@ def lower_reduce(group: Group, profile: DeviceProfile, limits: Limits) -> Lowere
     passes = Passes(members)
     frame = members.frame()
     columns = _prefers_columns(members, frame, passes, profile)
-    if _wants_stages(frame, profile, columns=columns):
+    if _wants_stages(frame, passes, profile, columns=columns):
         if may_stage(members, passes, limits):
             return Staged(group, members, passes, profile).lower(columns=columns)
         parts = split_walks(group)
@@ -56,7 +57,7 @@ def lower_reduce(group: Group, profile: DeviceProfile, limits: Limits) -> Lowere
         ColumnProgram(body, passes, shape, profile, frame.terms).write()
         return Lowered((writer.launch("columns"),), f"{frame.rows} columns of {frame.terms}")
     _keep(passes, frame.terms, profile)
-    rows = RowShape(frame.rows, frame.terms, profile)
+    rows = RowShape(frame.rows, frame.terms, profile, _walks(passes))
     writer = KernelWriter(rows.groups, profile.lanes)
     body = Body(writer, members, frame, body_streaming)
     body.bind(members.reads, group.outputs)
@@ -84,7 +85,7 @@ def _lower_nothing(group: Group, profile: DeviceProfile) -> Lowered:
     wanted = [node for nodes in passes.row_nodes for node in nodes]
     members.reads = members.reads_of(wanted)
     frame = members.frame()
-    rows_shape = RowShape(frame.rows, 1, profile)
+    rows_shape = RowShape(frame.rows, 1, profile, ())
     writer = KernelWriter(rows_shape.groups, profile.lanes)
     body = Body(writer, members, frame)
     outputs: list[Value] = [v for v, _ in members.stores]
@@ -100,9 +101,8 @@ def _prefers_columns(
     """Whether results, rather than terms, lie along the lanes."""
     if not frame.kept:
         return False
-    for nodes in passes.reductions:
-        if lane_bytes(profile.tree, [Reducer(n) for n in nodes], frame.terms) > profile.lane_bytes:
-            return False
+    if lane_bytes(profile.tree, _walks(passes), frame.terms) > profile.lane_bytes:
+        return False
     if frame.terms < profile.tree.lanes // 2 and frame.rows >= frame.terms:
         return True
     votes = 0
@@ -116,11 +116,15 @@ def _prefers_columns(
 
 def _side_by_side(passes: Passes, frame: Frame, profile: DeviceProfile) -> int:
     """Vectors of columns that may be walked at once."""
-    walks = [nodes for nodes in passes.reductions if nodes]
+    walks = _walks(passes)
     if len(walks) != 1 or any(passes.stores):
         return 1
-    needed = lane_bytes(profile.tree, [Reducer(n) for n in walks[0]], frame.terms)
+    needed = lane_bytes(profile.tree, walks, frame.terms)
     return profile.lane_bytes // needed if needed else 1
+
+
+def _walks(passes: Passes) -> list[list[Reducer]]:
+    return [[Reducer(node) for node in nodes] for nodes in passes.reductions if nodes]
 
 
 def _keep(passes: Passes, elements: int, profile: DeviceProfile) -> None:
@@ -129,7 +133,7 @@ def _keep(passes: Passes, elements: int, profile: DeviceProfile) -> None:
         passes.keep_dear(profile.scratch_bytes // (8 * elements))
 
 
-def _wants_stages(frame: Frame, profile: DeviceProfile, *, columns: bool) -> bool:
+def _wants_stages(frame: Frame, passes: Passes, profile: DeviceProfile, *, columns: bool) -> bool:
     """Whether rows are long, and too few for the groups that the device runs at once."""
     if frame.terms < _LONG * profile.tree.block:
         return False
@@ -137,7 +141,7 @@ def _wants_stages(frame: Frame, profile: DeviceProfile, *, columns: bool) -> boo
         shape = column_shape(frame, profile, side_by_side=1, terms=frame.terms)
         groups = min(shape.groups, shape.outer * shape.pieces)
     else:
-        groups = RowShape(frame.rows, frame.terms, profile).groups
+        groups = RowShape(frame.rows, frame.terms, profile, _walks(passes)).groups
     return groups < 2 * profile.workers
 
 

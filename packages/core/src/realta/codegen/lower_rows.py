@@ -33,6 +33,7 @@ class RowShape:
         rows: number of rows.
         terms: terms of a row.
         profile: the device.
+        walks: the reductions of each walk.
 
     Attributes:
         wide: whether all segments of a group work on one row.
@@ -41,11 +42,15 @@ class RowShape:
         groups: number of groups.
     """
 
-    def __init__(self, rows: int, terms: int, profile: DeviceProfile) -> None:
+    def __init__(
+        self, rows: int, terms: int, profile: DeviceProfile, walks: Sequence[Sequence[Reducer]]
+    ) -> None:
         self.rows = rows
         self.width = profile.tree.lanes
         self.segments = profile.lanes // self.width
-        self.wide = self.segments > 1 and terms > profile.tree.block
+        blocks = -(-terms // profile.tree.block)
+        needed = blocks * sum(reducer.itemsize for walk in walks for reducer in walk)
+        self.wide = self.segments > 1 and blocks > 1 and needed <= profile.scratch_bytes
         self.turns = 1
         if profile.realization != "items":
             self.turns = balanced(rows, profile.chunk // max(1, terms)).turns

@@ -114,7 +114,7 @@ class Staged:
     # -- second launch ----------------------------------------------------------------------------
 
     def _rows(self) -> Launch:
-        shape = RowShape(self.frame.rows, self.blocks, self.profile)
+        shape = RowShape(self.frame.rows, self.blocks, self.profile, [self.reducers])
         writer = KernelWriter(shape.groups, self.profile.lanes)
         body = self._body(writer, _row_nodes(self.passes), self.group.outputs)
         partials = self._bound(writer, output=False)
@@ -300,8 +300,9 @@ class _ColumnBlocks(ColumnProgram):
             return scope.terms(self.reducers, first + term, self.where)
 
         read = down_columns(
-            self.writer, self.profile.tree, self.reducers, self.count, self.shape.vectors, terms
-        )
+            self.writer, self.profile.tree, self.reducers, self.count, self.shape.vectors, terms,
+            self.arrays,
+        )  # fmt: skip
         with self.writer.loop(self.shape.vectors, "column") as vector:
             self._at_column(vector)
             row = self.outer * self.shape.columns + self.column

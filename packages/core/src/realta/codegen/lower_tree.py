@@ -12,9 +12,12 @@ from realta.codegen.indices import Index, Number
 from realta.codegen.ir import Apply, Buffer, Const, Expr, FromIndex, Load, Tree, Var
 from realta.codegen.lower_reducer import Parts, Reducer
 from realta.codegen.writer import KernelWriter, inside
-from realta.types import bool_, int32
+from realta.types import DType, bool_, int32
 
-__all__ = ["Terms", "across_lanes", "block_across_lanes", "down_columns", "levels_of"]
+__all__ = [
+    "LaneArrays", "Terms", "across_lanes", "block_across_lanes", "down_columns", "lane_bytes",
+    "levels_of",
+]  # fmt: skip
 
 Terms = Callable[[Index, Expr | None], list[Parts]]
 """Writes one term of each reduction: given its number, and where there is one."""
@@ -149,6 +152,56 @@ def block_across_lanes(
     return _Lanes(writer, tree, reducers, lane, terms, 1).blocks(firsts, count)
 
 
+class LaneArrays:
+    """Accumulators of each lane, the same ones for all reductions of a kernel.
+
+    Args:
+        writer: the kernel.
+    """
+
+    def __init__(self, writer: KernelWriter) -> None:
+        self.writer = writer
+        self._known: dict[tuple[int, DType, int], Buffer] = {}
+
+    def of(self, level: int, reducers: Sequence[Reducer], size: int) -> list[list[Buffer]]:
+        """Arrays of a level of the tree, for each reduction and part."""
+        counts: dict[DType, int] = {}
+        found = []
+        for reducer in reducers:
+            arrays = []
+            for dtype in reducer.dtypes:
+                number = counts[dtype] = counts.get(dtype, 0) + 1
+                key = (level, dtype, number)
+                if key not in self._known:
+                    self._known[key] = self.writer.allocate(
+                        dtype, size, "lane", "sums", outermost=True
+                    )
+                arrays.append(self._known[key])
+            found.append(arrays)
+        return found
+
+
+def lane_bytes(tree: Tree, walks: Sequence[Sequence[Reducer]], terms: int) -> int:
+    """Bytes of arrays that each lane needs for one column of the reductions of some walks."""
+    if terms <= tree.lanes:
+        return 0
+    most: dict[DType, int] = {}
+    for reducers in walks:
+        counts: dict[DType, int] = {}
+        for dtype in (dtype for reducer in reducers for dtype in reducer.dtypes):
+            counts[dtype] = counts.get(dtype, 0) + 1
+        most = {d: max(most.get(d, 0), counts.get(d, 0)) for d in (*most, *counts)}
+    each = sum(dtype.itemsize * count for dtype, count in most.items())
+    top = levels_of(tree, terms)
+    return each * (top * tree.lanes + _lanes_of(tree, terms, top))
+
+
+def _lanes_of(tree: Tree, count: int, level: int) -> int:
+    """Lanes of a tree that have terms, if the level has `count` terms below it."""
+    blocks: int = -(-count // tree.block**level)
+    return min(tree.lanes, blocks)
+
+
 class _Columns:
     """Writes a tree whose lanes are elements of arrays that each lane has for itself.
 
@@ -157,20 +210,22 @@ class _Columns:
 
     def __init__(
         self, writer: KernelWriter, tree: Tree, reducers: Sequence[Reducer], vectors: int,
-        terms: Callable[[Index, Index], list[Parts]],
+        terms: Callable[[Index, Index], list[Parts]], arrays: LaneArrays, count: int,
     ) -> None:  # fmt: skip
         self.writer = writer
         self.tree = tree
         self.reducers = reducers
         self.vectors = vectors
         self.terms = terms
+        self.arrays = arrays
+        self.top = levels_of(tree, count)
+        self.top_lanes = _lanes_of(tree, count, self.top)
 
-    def start(self, lanes: int) -> list[list[Buffer]]:
+    def start(self, level: int, lanes: int) -> list[list[Buffer]]:
         """Arrays of accumulators, for each reduction and part, with what they start from."""
+        most = self.top_lanes if level == self.top else self.tree.lanes
+        arrays = self.arrays.of(level, self.reducers, most * self.vectors)
         size = lanes * self.vectors
-        arrays = [
-            [self.writer.allocate(d, size, "lane", "sums") for d in r.dtypes] for r in self.reducers
-        ]
         with self.writer.loop(size, "slot", unroll=True) as slot:
             for reducer, buffers in zip(self.reducers, arrays, strict=True):
                 for buffer, part in zip(buffers, reducer.start(), strict=True):
@@ -205,8 +260,8 @@ class _Columns:
 
     def block(self, level: int, first: Index, count: int) -> list[list[Buffer]]:
         """The results over `count` terms from the first on, in lane 0 of arrays."""
-        lanes = min(self.tree.lanes, -(-count // self.tree.block**level))
-        arrays = self.start(lanes)
+        lanes = _lanes_of(self.tree, count, level)
+        arrays = self.start(level, lanes)
         size = self.tree.block**level
         if level == 0:
             self.turns(arrays, first, count)
@@ -247,7 +302,7 @@ class _Columns:
 
 def down_columns(
     writer: KernelWriter, tree: Tree, reducers: Sequence[Reducer], count: int, vectors: int,
-    terms: Callable[[Index, Index], list[Parts]],
+    terms: Callable[[Index, Index], list[Parts]], arrays: LaneArrays,
 ) -> Callable[[Index], list[Parts]]:  # fmt: skip
     """Reductions over `count` terms by each lane on its own.
 
@@ -258,6 +313,7 @@ def down_columns(
         count: number of terms, at least 1.
         vectors: columns of each lane.
         terms: writes a term: given its number, and which of the columns.
+        arrays: the kernel's accumulators.
 
     Returns:
         What reads the results of a column.
@@ -265,9 +321,9 @@ def down_columns(
     if count <= tree.lanes and vectors == 1:
         found = _in_registers(writer, tree, reducers, count, terms)
         return lambda vector: found
-    columns = _Columns(writer, tree, reducers, vectors, terms)
-    arrays = columns.block(levels_of(tree, count), Number(0), count)
-    return lambda vector: [columns.read(buffers, vector) for buffers in arrays]
+    columns = _Columns(writer, tree, reducers, vectors, terms, arrays, count)
+    results = columns.block(columns.top, Number(0), count)
+    return lambda vector: [columns.read(buffers, vector) for buffers in results]
 
 
 def _in_registers(

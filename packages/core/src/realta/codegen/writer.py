@@ -88,10 +88,15 @@ class KernelWriter:
         self.arguments.append(bound)
         return buffer
 
-    def allocate(self, dtype: DType, size: int, space: Space, name: str = "local") -> Buffer:
-        """Memory of the group or of each lane."""
+    def allocate(
+        self, dtype: DType, size: int, space: Space, name: str = "local", *, outermost: bool = False
+    ) -> Buffer:
+        """Memory of the group or of each lane; the outermost body's is there all the time."""
         buffer = Buffer(self.fresh(name), dtype, size, space, "temporary")
-        self._add(Allocate(buffer))
+        if outermost:
+            self._bodies[0].insert(0, Allocate(buffer))
+        else:
+            self._add(Allocate(buffer))
         return buffer
 
     # -- statements -------------------------------------------------------------------------------
