@@ -208,15 +208,28 @@ class Statement(Record):
 
 
 class Let(Statement):
-    """Names a value; a name is defined once."""
+    """Names a value; a name is defined once.
 
-    __slots__ = ("value", "var")
+    Args:
+        var: the name.
+        value: what it names.
+        note: for people: the op and its line. It is no part of what a kernel is compared by.
+    """
+
+    __slots__ = ("note", "value", "var")
 
     var: Var
     value: Expr
+    note: str
 
-    def __init__(self, var: Var, value: Expr) -> None:
-        self._set(value, var)
+    def __init__(self, var: Var, value: Expr, note: str = "") -> None:
+        self._set(note, value, var)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Let) and (self.var, self.value) == (other.var, other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.var, self.value))
 
 
 class Declare(Statement):
