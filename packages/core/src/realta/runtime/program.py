@@ -334,7 +334,10 @@ class Program:
         self, step: HostStep, slots: list[Any], unread: list[Launch], places: Places | None
     ) -> None:
         found = step.run([slots[slot] for slot in step.reads], self.source, places)
-        unread += [launch for launch in unread_launches(found) if launch not in unread]
+        for launch in [storage.launch for storage in found]:
+            # What went wrong inside of control flow goes wrong for all that is made of it.
+            if launch is not None and (launch.error or not launch.known) and launch not in unread:
+                unread.append(launch)
         for target, storage in zip(step.targets, found, strict=True):
             slots[target] = storage
 
