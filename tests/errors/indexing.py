@@ -119,3 +119,59 @@ def _(place: Place) -> object:
 @wrong("a read under a mask in a graph")
 def _(place: Place) -> object:
     return realta.compile(lambda t: t[t > 0])(realta.zeros((3,)).type)
+
+
+@wrong("nonzero in a graph")
+def _(place: Place) -> object:
+    return realta.compile(lambda t: F.nonzero(t)[0])(realta.zeros((3,)).type)
+
+
+@wrong("distinct elements inside a region")
+def _(place: Place) -> object:
+    return F.functional(lambda t: F.unique_values(t + 1))(realta.zeros((3,)))
+
+
+@wrong("nonzero of a 0-d tensor")
+def _(place: Place) -> object:
+    return F.nonzero(realta.zeros(()))
+
+
+@wrong("nonzero with a dim to name")
+def _(place: Place) -> object:
+    return F.nonzero(realta.zeros((3,)), out_dim="count")
+
+
+@wrong("a padded size below 0")
+def _(place: Place) -> object:
+    return F.unique_values(realta.zeros((3,)), size=-1)
+
+
+@wrong("index vectors longer than there are axes")
+def _(place: Place) -> object:
+    return F.gather_nd(realta.zeros((2, 3)), [[0, 0, 0]])
+
+
+@wrong("index vectors outside the axis")
+def _(place: Place) -> object:
+    return F.scatter_nd(realta.zeros((2, 3)), 1.0, [[0, 1], [2, 0]])
+
+
+@wrong("more masked elements than updates")
+def _(place: Place) -> object:
+    mask = Tensor([True, True, True])
+    return F.masked_scatter(realta.zeros((3,)), mask, Tensor([1.0])).numpy()
+
+
+@wrong("boxes and scores that do not fit")
+def _(place: Place) -> object:
+    return F.non_maximum_suppression(realta.zeros((1, 5, 4)), realta.zeros((1, 2, 6)), 3, 0.5, 0.0)
+
+
+@wrong("a search in rows of several axes")
+def _(place: Place) -> object:
+    return F.searchsorted(realta.zeros((2, 3)), 1.0)
+
+
+@wrong("a running sum without an axis")
+def _(place: Place) -> object:
+    return F.cumulative_sum(realta.zeros((2, 3)))

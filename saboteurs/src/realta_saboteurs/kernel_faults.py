@@ -136,6 +136,37 @@ def _clamps_negative(right: Any, node: Node, x: Array, indices: Array) -> Any:
     return np.take(x, np.clip(indices, 0, extent - 1), axis=node.attrs["axis"])
 
 
+def _wraps_again(right: Any, node: Node, x: Array, indices: Array) -> Any:
+    extent = x.shape[node.attrs["axis"]]
+    if extent == 0:
+        return right()
+    return np.take(x, indices % extent, axis=node.attrs["axis"])
+
+
+def _keeps_dropped(right: Any, node: Node, x: Array, indices: Array, updates: Array) -> Any:
+    if node.attrs["mode"] != "drop" or x.shape[node.attrs["axis"]] == 0:
+        return right()
+    return node.op.reference(x, indices, updates, **{**node.attrs, "mode": "clip"})
+
+
+def _adds_once(right: Any, node: Node, x: Array, indices: Array, updates: Array) -> Any:
+    attrs = node.attrs
+    extent = x.shape[attrs["axis"]]
+    if attrs["reduce"] != "add" or indices.ndim != 1 or extent == 0:
+        return right()
+    places = np.where(indices < 0, indices + extent, indices).clip(0, extent - 1)
+    found = np.moveaxis(x, attrs["axis"], 0).copy()
+    with np.errstate(all="ignore"):
+        found[places] += np.moveaxis(updates, attrs["axis"], 0)
+    return np.moveaxis(found, 0, attrs["axis"])
+
+
+def _counts_itself(right: Any, node: Node, x: Array) -> Any:
+    if not node.attrs["exclusive"]:
+        return right()
+    return node.op.reference(x, **{**node.attrs, "exclusive": False})
+
+
 def _first_update_wins(right: Any, node: Node, x: Array, indices: Array, updates: Array) -> Any:
     if node.attrs["reduce"] != "set" or indices.ndim != 1 or indices.shape[0] == 0:
         return right()
@@ -322,6 +353,36 @@ KERNEL_FAULTS: Final[tuple[Fault, ...]] = (
         _clamps_negative,
         "a negative index is clamped to 0 instead of counting from the end",
         "indexing/gather",
+        "indexing/indices-out-of-range",
+    ),
+    _wrong(
+        "index-wraps-again",
+        "gather",
+        _wraps_again,
+        "an index out of range is counted from the end again and again instead of clamped",
+        "indexing/indices-out-of-range",
+    ),
+    _wrong(
+        "keeps-dropped-updates",
+        "scatter",
+        _keeps_dropped,
+        "an update that is to be dropped is written to the nearest element",
+        "indexing/indices-out-of-range",
+    ),
+    _wrong(
+        "adds-duplicates-once",
+        "scatter",
+        _adds_once,
+        "of several updates that are added to one element only the last counts",
+        "indexing/scatter",
+        "indexing/equal-targets",
+    ),
+    _wrong(
+        "exclusive-counts-itself",
+        "cumsum",
+        _counts_itself,
+        "a running sum without the element itself has it, so elements under a mask go to the next",
+        "math/cumsum",
     ),
     _wrong(
         "first-update-wins",
@@ -330,6 +391,7 @@ KERNEL_FAULTS: Final[tuple[Fault, ...]] = (
         "of several updates of one element the first stays",
         "indexing/scatter",
         "indexing/equal-targets",
+        "indexing/indices-out-of-range",
     ),
     _wrong(
         "argmax-ignores-nan",

@@ -180,3 +180,41 @@ def test_where_of_numbers_is_no_bool(modes):
     result = modes(lambda m: F.where(m, 1.0, 0.0), mask)
     assert result.dtype == np.float32
     assert result.tolist() == [1.0, 0.0]
+
+
+class TestIndices:
+    """M11, M12 and their relatives: equal targets, and indices out of range."""
+
+    def test_the_last_of_equal_targets_stays(self, modes):
+        def body(x, i, v):
+            y = +x
+            y[i] = v
+            w = F.scatter_nd(x, v, i[:, None])
+            return y, w, F.scatter(x, v, i), F.scatter_add(x, 1.0, i)
+
+        x, i, v = np.zeros(3), np.array([0, 0, 2]), np.array([1.0, 2.0, 3.0])
+        found = modes(body, x, i, v)
+        assert [f.tolist() for f in found] == [[2, 0, 3]] * 3 + [[2, 0, 1]]
+
+    @pytest.mark.parametrize("index", [5, -6])
+    def test_no_way_of_reading_reaches_foreign_memory(self, index):
+        x, known = F.arange(5), np.array([0, index])
+        ways = [
+            lambda i: F.take(x, i), lambda i: x[i], lambda i: x.reshape((5, 1))[i, 0],
+            lambda i: F.take_along_axis(x, i), lambda i: F.scatter(x, 0, i),
+            lambda i: F.gather_nd(x, i[:, None]), lambda i: F.scatter_nd_add(x, 0, i[:, None]),
+        ]  # fmt: skip
+        for way in ways:
+            with pytest.raises(IndexError, match=f"index {index} is out of bounds for axis 0"):
+                way(known)
+            with pytest.raises(IndexError, match=f"index {index} is out of bounds for axis 0"):
+                way(Tensor(known)).numpy()
+
+    def test_one_nan_does_not_leave_the_rest_unsorted(self, modes):
+        # N7
+        x = np.array([0.77, 0, NAN, 0.5], np.float32)
+        both = modes(lambda t: (F.sort(t), F.argsort(t), F.top_k(t, 2)[0]), x)
+        assert both[0].tolist()[:3] == [0, 0.5, np.float32(0.77)]
+        assert both[1].tolist() == [1, 3, 0, 2]
+        assert both[2].tolist() == [np.float32(0.77), 0.5]
+        assert F.unique_values(Tensor(x)).tolist()[:3] == [0, 0.5, np.float32(0.77)]

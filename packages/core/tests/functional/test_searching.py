@@ -29,6 +29,8 @@ def test_integers_numbers_and_a_sorter(modes):
     assert_same_bits(found, np.searchsorted(row, values, "right", order))
     assert F.searchsorted(Tensor([1, 3, 3]), 3).item() == 1
     assert F.searchsorted(Tensor([1, 3, 3]), 2.5).item() == 1
+    bools = F.searchsorted(Tensor([False, False, True]), Tensor([True, False]), side="right")
+    assert bools.tolist() == [3, 2]
 
 
 def test_errors():

@@ -71,10 +71,11 @@ def mask_ranks(mask: Tensor) -> tuple[Tensor, Tensor]:
 
 def _checked_ranks(mask: Tensor, count: int, axis: int) -> Tensor:
     ranks, total = mask_ranks(mask)
-    difference = elementwise(get_op("sub"), total, count)
-    for distance in (difference, elementwise(get_op("neg"), difference)):
-        # Of the distances -1 and 1 one lies outside an axis of extent 1, as any longer one does.
-        status = apply("check_bounds", distance, extent=1, axis=axis)
+    last = elementwise(get_op("sub"), total, 1) if count else total
+    left = elementwise(get_op("sub"), count, total)
+    # The last row that is taken must be there, and no row may be left; it is then 0, never -1.
+    for index, extent in ((last, max(count, 1)), (left, 1)):
+        status = apply("check_bounds", index, extent=extent, axis=axis)
         ranks = apply("guard", ranks, status)
     return ranks
 

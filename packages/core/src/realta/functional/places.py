@@ -158,12 +158,12 @@ def masked_scatter(input: Any, mask: Any, updates: Any) -> Tensor:
     _, new = one_device("masked_scatter", tensor, updates)
     row = reshaped(cast_to(new, tensor.dtype), (new.size,))
     ranks, total = mask_ranks(wide)
-    # The number of true elements is an index of the end, so one update more is in bounds.
-    status = apply("check_bounds", total, extent=new.size + 1, axis=0)
+    # The last update that is taken must be there; without updates none may be.
+    last = elementwise(get_op("sub"), total, 1) if new.size else total
+    status = apply("check_bounds", last, extent=max(new.size, 1), axis=0)
     ranks = apply("guard", ranks, status)
     if not new.size:
         row = broadcast(scalar_like(0, tensor.dtype, tensor._type.device), (1,))
-    last = max(new.size - 1, 0)
-    inside = elementwise(get_op("minimum"), ranks, last)
+    inside = elementwise(get_op("minimum"), ranks, max(new.size - 1, 0))
     spread = reshaped(apply("gather", row, inside, axis=0), tensor._type.shape)
     return apply("select", wide, spread, tensor)

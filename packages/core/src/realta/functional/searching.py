@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from realta.errors import ArgumentError, ShapeError
-from realta.functional.arguments import apply, promoted
+from realta.functional.arguments import apply, cast_to, promoted
 from realta.functional.gathering import take
 from realta.functional.operation import operation
 from realta.tensor import Tensor
+from realta.types import bool_, uint8
 
 __all__ = ["searchsorted"]
 
@@ -31,6 +32,8 @@ def searchsorted(
     if side not in ("left", "right"):
         raise ArgumentError(f"searchsorted on the side {side!r}", fix='use "left" or "right"')
     row, values = promoted("searchsorted", x1, x2)
+    if row.dtype is bool_:
+        row, values = cast_to(row, uint8), cast_to(values, uint8)
     if row.rank != 1:
         raise ShapeError(
             f"searchsorted in a tensor of {row.rank} axes", fix="give one row of sorted elements"

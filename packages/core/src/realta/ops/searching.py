@@ -10,7 +10,7 @@ from realta.errors import ShapeError
 from realta.ops.conversion import Array, widened
 from realta.ops.opdef import Attr, Emitter, OpKind, Sample, define
 from realta.ops.rules import check_same
-from realta.types import COMPUTABLE, TensorType, int64
+from realta.types import NUMERIC, TensorType, int64
 
 __all__: list[str] = []
 
@@ -77,7 +77,7 @@ define(
     ),
     kind=OpKind.OPAQUE,
     attrs={"right": Attr("bool", False, "the last place rather than the first")},
-    dtypes=COMPUTABLE,
+    dtypes=NUMERIC,
     samples=(
         Sample(((17,), (33,)), {"right": False}, ("sorted", "any")),
         Sample(((33,), (3, 5)), {"right": True}, ("sorted", "any")),
