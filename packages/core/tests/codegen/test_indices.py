@@ -124,12 +124,12 @@ def test_what_becomes_simpler(found, simple):
     assert found == simple
 
 
-def test_a_reshape_of_a_flat_index_is_the_flat_index():
+def test_a_flat_index_that_is_split_and_put_together_is_itself():
     flat = Axis("flat", 5 * 7 * 4)
-    rows, columns = (flat // 4) % 7, flat % 4
-    assert ((flat // 28) * 7 + rows) * 4 + columns == (flat // 28) * 28 + (flat // 4) % 7 * 4 + (
-        flat % 4
-    )
+    assert flat // 4 * 4 + flat % 4 == flat
+    assert ((flat // 28) * 7 + (flat // 4) % 7) * 4 + flat % 4 == flat
+    assert flat % 4 * 3 + R - flat % 4 * 3 + flat // 4 * 4 + flat % 4 - R == flat
+    assert flat // 4 * 4 + flat % 4 * 2 != flat
     i, j, k = Axis("i", 5), Axis("j", 7), Axis("k", 4)
     flat = (i * 7 + j) * 4 + k
     assert (flat // 28, (flat // 4) % 7, flat % 4) == (i, j, k)

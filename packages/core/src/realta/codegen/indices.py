@@ -9,7 +9,7 @@ Built through operators, which simplify as they go; the rules are in `add`, `mul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
@@ -176,10 +176,12 @@ def as_index(value: Index | int) -> Index:
 
 
 def add(x: Index, y: Index) -> Index:
-    """The sum, with known parts folded and equal terms collected."""
+    """The sum, with known parts folded, equal terms collected, quotients and remainders joined."""
     terms: dict[Index, int] = {}
     known = 0
-    for part in (x, y):
+    pending = [x, y]
+    while pending:
+        part = pending.pop(0)
         for term in part.terms if isinstance(part, Sum) else (part,):
             if isinstance(term, Number):
                 known += term.value
@@ -187,10 +189,26 @@ def add(x: Index, y: Index) -> Index:
                 terms[term.of] = terms.get(term.of, 0) + term.factor
             else:
                 terms[term] = terms.get(term, 0) + 1
+        if not pending:
+            pending.extend(_joined(terms))
     left: list[Index] = [mul(t, n) for t, n in terms.items() if n]
     if known or not left:
         left.append(Number(known))
     return left[0] if len(left) == 1 else Sum(tuple(left))
+
+
+def _joined(terms: dict[Index, int]) -> list[Index]:
+    """What a quotient and its remainder among the terms make up; they are taken away.
+
+    ``x // n * n + x % n`` is x: the number of an element is split and put together again by views.
+    """
+    for term, factor in terms.items():
+        if factor and isinstance(term, Remainder):
+            whole = quotient(term.of, term.divisor)
+            if terms.get(whole) == factor * term.divisor:
+                del terms[term], terms[whole]
+                return [mul(term.of, factor)]
+    return []
 
 
 def mul(x: Index, factor: int) -> Index:
@@ -319,7 +337,10 @@ def _unplaced(position: Position) -> Any:
 
 
 def evaluate(
-    index: Index, axes: Mapping[str, Any], position: Callable[[Position], Any] = _unplaced
+    index: Index,
+    axes: Mapping[str, Any],
+    position: Callable[[Position], Any] = _unplaced,
+    order: Sequence[Index] | None = None,
 ) -> Any:
     """The value of an index.
 
@@ -327,12 +348,13 @@ def evaluate(
         index: the expression.
         axes: values of the loop variables by name: integers, or integer arrays that broadcast.
         position: gives the value of a computed position.
+        order: its `parts`, if it is evaluated so often that they are kept.
 
     Raises:
         KeyError: a loop variable, or a computed position, has no value.
     """
     values: dict[int, Any] = {}
-    for part in parts(index):
+    for part in parts(index) if order is None else order:
         if isinstance(part, Number):
             value: Any = part.value
         elif isinstance(part, Axis):

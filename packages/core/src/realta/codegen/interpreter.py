@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from realta.codegen.indices import Index, Position, evaluate
+from realta.codegen.indices import Index, Position, evaluate, parts
 from realta.codegen.instructions import combine, perform
 from realta.codegen.interpreter_memory import Fault, Flags, Memory, Numbers
 from realta.codegen.ir import (
@@ -146,6 +146,9 @@ class _Run:
         groups, lanes = np.arange(kernel.groups)[:, None], np.arange(kernel.lanes)[None, :]
         self.axes: dict[str, Any] = {GROUP: groups, LANE: lanes}
         self.lanes = groups * kernel.lanes + lanes
+        # The order of evaluation of indices and statements, which loops ask for at every turn.
+        self.orders: dict[int, tuple[Index, ...]] = {}
+        self.evaluations: dict[int, tuple[Expr, ...]] = {}
         self.active = _ALWAYS
         """Groups whose enclosing conditions hold, of shape (groups, 1) or (1, 1)."""
 
@@ -160,7 +163,7 @@ class _Run:
     def body(self, body: Iterable[Statement]) -> None:
         for statement in body:
             self.at = statement
-            self.statement(statement, self.evaluated(roots(statement)))
+            self.statement(statement, self.evaluated(statement))
 
     def statement(self, statement: Statement, found: dict[int, Values]) -> None:
         match statement:
@@ -192,9 +195,12 @@ class _Run:
 
     # -- expressions ------------------------------------------------------------------------------
 
-    def evaluated(self, exprs: Iterable[Expr]) -> dict[int, Values]:
+    def evaluated(self, statement: Statement) -> dict[int, Values]:
+        order = self.evaluations.get(id(statement))
+        if order is None:
+            order = self.evaluations[id(statement)] = tuple(expressions(roots(statement)))
         found: dict[int, Values] = {}
-        for expr in expressions(exprs):
+        for expr in order:
             found[id(expr)] = self.expr(expr, found)
         return found
 
@@ -229,7 +235,10 @@ class _Run:
                 )
             return value
 
-        value = np.asarray(evaluate(index, self.axes, placed), np.int64)
+        order = self.orders.get(id(index))
+        if order is None:
+            order = self.orders[id(index)] = tuple(parts(index))
+        value = np.asarray(evaluate(index, self.axes, placed, order), np.int64)
         return value.reshape(1, 1) if value.ndim == 0 else value
 
     def elements(

@@ -291,6 +291,8 @@ class _Verifier:
     def access(self, buffer: Buffer, index: Index, where: Expr | None) -> None:
         predicates = [*self.holding, *([] if where is None else [where])]
         found, complete = comparisons(predicates, self.values)
+        if any(compare.index.low >= compare.bound for compare in found):
+            return  # never done
         low, high = range_where(index, found)
         # What other conditions or comparisons of other indices mean is not known.
         understood = complete and all(_same(index, compare) for compare in found)

@@ -1,0 +1,30 @@
+"""Lowerings of single ops, by name: what no fusion group of another kind can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from realta.codegen.lowered import Lowered
+from realta.codegen.profile import DeviceProfile
+from realta.codegen.singles.bounds import lower_check_bounds
+from realta.codegen.singles.philox import lower_philox
+from realta.codegen.singles.scan import lower_scan
+from realta.codegen.singles.sort import lower_sort
+from realta.fusion import Limits
+from realta.graph import Node
+
+__all__ = ["SINGLES"]
+
+SINGLES: Final[Mapping[str, Callable[[Node, DeviceProfile, Limits], Lowered]]] = {
+    "argsort": lower_sort,
+    "check_bounds": lower_check_bounds,
+    "cummax": lower_scan,
+    "cummin": lower_scan,
+    "cumprod": lower_scan,
+    "cumsum": lower_scan,
+    "philox_bits": lower_philox,
+    "sort": lower_sort,
+}
+"""Each takes a node of static shapes with elements in its result, and a profile that fits the
+device."""
