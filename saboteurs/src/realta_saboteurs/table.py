@@ -14,10 +14,11 @@ from realta_saboteurs.fault import Fault
 from realta_saboteurs.healthy import Saboteur
 from realta_saboteurs.kernel_faults import KERNEL_FAULTS
 from realta_saboteurs.session_faults import SESSION_FAULTS
+from realta_saboteurs.window_faults import WINDOW_FAULTS
 
 __all__ = ["FAULTS", "Row", "examine", "rows"]
 
-FAULTS: Final[tuple[Fault, ...]] = (*KERNEL_FAULTS, *SESSION_FAULTS)
+FAULTS: Final[tuple[Fault, ...]] = (*KERNEL_FAULTS, *WINDOW_FAULTS, *SESSION_FAULTS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,12 @@ X, W = (1, 5, 5, 4), (3, 3, 4, 6)
         (ArgumentError, (X, W), {"input_layout": "CHWN"}, "no input layout 'CHWN'"),
         (ArgumentError, (X, W), {"filter_layout": "OIHW"}, "no filter layout 'OIHW'"),
         (ShapeError, (X, W), {"bias": np.ones(5)}, "a bias of f64[5]"),
-        (ShapeError, ((1, 2, 5, 4), W), {}, "a window of 3 elements does not fit axis 1"),
+        (
+            ShapeError,
+            ((1, 2, 5, 4), W),
+            {},
+            "a window of conv2d over 3 elements does not fit axis 1 of 2",
+        ),
     ],
 )
 def test_refusals(error, args, kwargs, message):
@@ -219,3 +224,10 @@ def test_refusals_of_transposes():
     assert "takes 6 channels" in refusal(ShapeError, F.conv2d_transpose, X, (3, 3, 4, 6))
     with pytest.raises(DTypeError):
         F.conv2d(Tensor(np.ones(X, bool)), Tensor(np.ones(W, bool)))
+
+
+def test_errors_count_axes_as_the_caller_does():
+    message = refusal(ShapeError, F.conv2d, (1, 4, 2, 5), W, input_layout="NCHW")
+    assert "does not fit axis 2 of 2 elements" in message
+    message = refusal(ShapeError, F.max_pool2d, (1, 4, 5, 2), 3, input_layout="NCHW")
+    assert "does not fit axis 3 of 2 elements" in message

@@ -12,6 +12,7 @@ from realta.functional.window_arguments import (
     Sizes,
     channels_first,
     channels_last,
+    check_fits,
     check_rank,
     from_channels_last,
     per_axis,
@@ -88,6 +89,8 @@ def _convolution(
     source, kernel, offset, first = _operands(name, x, filter, bias, axes, layouts)
     channels, results = kernel._type.shape[-2:]
     _check_channels(name, source, channels * groups, results, groups)
+    places, window = source._type.shape[1:-1], kernel._type.shape[:-2]
+    check_fits(name, places, window, dilation, (low, high), first)
     found = apply(
         "conv_general", source, kernel, strides=strides, low=low, high=high,
         input_dilation=(1,) * axes, dilation=dilation, groups=groups,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from realta.errors import ArgumentError, ShapeError
+from realta.errors import ArgumentError
 from realta.functional.arguments import (
     apply,
     broadcast,
@@ -22,6 +22,7 @@ from realta.functional.window_arguments import (
     Sizes,
     channels_first,
     channels_last,
+    check_fits,
     check_rank,
     from_channels_last,
     per_axis,
@@ -63,24 +64,17 @@ class _Pool:
         return [sum(low <= start + k < high for k in apart) for start in starts]
 
 
-def _high(name: str, n: int, extent: int, window: int, stride: int, padding: int) -> int:
+def _high(extent: int, reach: int, stride: int, padding: int) -> int:
     """Padding after an axis so that the last, partial window counts: none starts in the padding."""
-    free = extent + 2 * padding - window
-    if free < 0:
-        raise ShapeError(
-            f"a window of {name} over {window} elements does not fit axis {n + 1} of "
-            f"{extent} elements with a padding of {padding}",
-            fix="use a smaller window or more padding",
-        )
-    count = -(-free // stride) + 1
+    count = -(-(extent + 2 * padding - reach) // stride) + 1
     if (count - 1) * stride >= extent + padding:
         count -= 1
-    return max((count - 1) * stride + window - extent - padding, 0)
+    return max((count - 1) * stride + reach - extent - padding, 0)
 
 
 def _pool(
     name: str, x: Tensor, kernel_size: Numbers, stride: Numbers, dilation: Numbers,
-    padding: Numbers, ceil_mode: bool,
+    padding: Numbers, ceil_mode: bool, first: bool,
 ) -> _Pool:  # fmt: skip
     window, strides = per_axis("kernel_size", kernel_size, 2), per_axis("stride", stride, 2)
     apart, border = per_axis("dilation", dilation, 2), per_axis("padding", padding, 2, 0)
@@ -92,10 +86,10 @@ def _pool(
                 f"a padding of {border[n]} for a window over {reach[n]} elements",
                 fix="give at most half of the window, so that each one holds an element",
             )
+    check_fits(name, x._type.shape[1:3], window, apart, (border, border), first)
     if ceil_mode:
         high = tuple(
-            _high(name, n, known_extent(x, n + 1), reach[n], strides[n], border[n])
-            for n in range(2)
+            _high(known_extent(x, n + 1), reach[n], strides[n], border[n]) for n in range(2)
         )
     return _Pool(window, strides, apart, border, high)
 
@@ -130,7 +124,7 @@ def max_pool2d(
     first = channels_first("max_pool2d", input_layout, 2)
     check_rank("max_pool2d", "an input", tensor, 4, input_layout)
     x = channels_last(tensor, first)
-    pool = _pool("max_pool2d", x, kernel_size, stride, dilation, padding, ceil_mode)
+    pool = _pool("max_pool2d", x, kernel_size, stride, dilation, padding, ceil_mode, first)
     return from_channels_last(apply("reduce_window", x, **pool.attrs("max")), first)
 
 
@@ -172,7 +166,7 @@ def avg_pool2d(
     result = tensor.dtype if tensor.dtype.is_float else current_dtype()
     wide = float64 if not tensor.dtype.is_float else float32 if result.is_half else result
     x = cast_to(channels_last(tensor, first), wide)
-    pool = _pool("avg_pool2d", x, kernel_size, stride, dilation, padding, ceil_mode)
+    pool = _pool("avg_pool2d", x, kernel_size, stride, dilation, padding, ceil_mode, first)
     total = apply("reduce_window", x, **pool.attrs("add"))
     mean = apply(
         "div", total, broadcast(_counts(pool, x, total, count_boundary), total._type.shape)

@@ -10,8 +10,8 @@ from realta.functional.arguments import apply
 from realta.tensor import Tensor
 
 __all__ = [
-    "Sizes", "channels_first", "channels_last", "check_rank", "from_channels_last", "per_axis",
-    "per_side",
+    "Sizes", "channels_first", "channels_last", "check_fits", "check_rank", "from_channels_last",
+    "per_axis", "per_side",
 ]  # fmt: skip
 
 Sizes = tuple[int, ...]
@@ -78,6 +78,22 @@ def check_rank(name: str, what: str, tensor: Tensor, rank: int, layout: str) -> 
             f"{name} takes {what} of {rank} axes ({layout}), got {tensor.type}",
             fix="reshape it, or add an axis with F.unsqueeze",
         )
+
+
+def check_fits(
+    name: str, extents: Sequence[Any], window: Sequence[Any], dilation: Sizes,
+    padding: tuple[Sizes, Sizes], first: bool,
+) -> None:  # fmt: skip
+    """Raises ShapeError, with the caller's axis, unless a window fits each axis of places."""
+    lines = zip(extents, window, dilation, *padding, strict=True)
+    for n, (extent, elements, apart, low, high) in enumerate(lines):
+        over = (elements - 1) * apart + 1
+        if isinstance(extent, int) and isinstance(over, int) and low + extent + high < over:
+            raise ShapeError(
+                f"a window of {name} over {over} elements does not fit axis {n + 1 + first} of "
+                f"{extent} elements with a padding of {low} and {high}",
+                fix="use a smaller window or more padding; check the layout",
+            )
 
 
 def channels_last(tensor: Tensor, first: bool) -> Tensor:
