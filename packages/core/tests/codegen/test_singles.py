@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from realta.codegen.interpreter import interpret_lowered
 from realta.codegen.ir import Allocate, Tree
+from realta.codegen.lower import lower
 from realta.codegen.profile import CPU_PROFILE, GPU_PROFILE, LOOP_PROFILE
 from realta.codegen.singles import SINGLES
 from realta.codegen.verifier import verify_kernel
 from realta.codegen.walking import statements
-from realta.fusion import Limits
-from realta.graph import Input, Node
-from realta.ops import get_op
+from realta.errors import UnsupportedOp
+from realta.fusion import Limits, plan
+from realta.graph import Builder, Input, Node
+from realta.ops import OpKind, define, get_op, undefine
 from realta.ops.tolerances import allowance
 from realta.types import (
     COMPUTABLE,
@@ -89,6 +91,32 @@ def same(found, expected):
     if as_dtype(found.dtype).is_float:
         equal |= np.isnan(found.astype(np.float64)) & np.isnan(expected.astype(np.float64))
     assert equal.all()
+
+
+def test_groups_of_one_op_are_lowered_by_its_name(profile):
+    builder = Builder()
+    x = builder.input(TensorType(float32, (40,)), "x")
+    graph = builder.finish(builder.cumsum(builder.sort(x, axis=0), axis=0))
+    groups = plan(graph).groups
+    assert [group.kind for group in groups] == ["single", "single"]
+    arrays = {x: values(float32, 40)}
+    for group in groups:
+        arrays |= interpret_lowered(lower(group, profile), arrays)
+    ordered = get_op("sort").reference(arrays[x], axis=0, descending=False)
+    same(arrays[groups[0].outputs[0]], ordered)
+
+
+def test_an_op_without_a_kernel_is_refused_by_name():
+    builder = Builder()
+    x = builder.input(TensorType(float32, (40,)), "x")
+    define("test.opaque", rule=lambda x: x, reference=lambda x: x, doc="Nothing.",
+           kind=OpKind.OPAQUE)  # fmt: skip
+    try:
+        (group,) = plan(builder.finish(getattr(builder, "test.opaque")(x))).groups
+        with pytest.raises(UnsupportedOp, match=r"no kernel for test\.opaque"):
+            lower(group, CPU_PROFILE)
+    finally:
+        undefine("test.opaque")
 
 
 # -- philox ---------------------------------------------------------------------------------------

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Final
 
 from realta.codegen.ir import Tree
+from realta.codegen.lower_contraction import lower_contraction
 from realta.codegen.lower_elementwise import lower_elementwise
 from realta.codegen.lower_movement import lower_movement
 from realta.codegen.lower_reduce import lower_reduce
 from realta.codegen.lowered import Lowered
 from realta.codegen.profile import DeviceProfile
+from realta.codegen.singles import SINGLES
 from realta.errors import UnsupportedOp
 from realta.fusion import Group, Limits
 from realta.graph import Node, call_text
@@ -60,6 +62,12 @@ def lower(group: Group, profile: DeviceProfile, limits: Limits = NO_LIMITS) -> L
         return lower_movement(group, profile, limits)
     if group.kind in ("reduce", "row"):
         return lower_reduce(group, profile, limits)
+    if group.kind == "contraction":
+        return lower_contraction(group, profile)
+    if group.kind == "single":
+        found = SINGLES.get(group.nodes[-1].op.name)
+        if found is not None:
+            return found(group.nodes[-1], profile, limits)
     raise _unsupported(group)
 
 
