@@ -129,9 +129,7 @@ def test_wrong_arguments():
     x = Tensor(X)
     with pytest.raises(ArgumentError, match=r"the parameter 'factor' of test\.scale is Tensor"):
         F.custom("test.scale", "reference", [x], [x.type], {"factor": x})
-    with pytest.raises(
-        ArgumentError, match=r"operand 1 of test\.fill is to be .*, and is int"
-    ):
+    with pytest.raises(ArgumentError, match=r"operand 1 of test\.fill is to be .*, and is int"):
         F.inplace_custom("test.fill", "reference", [x, 3])
     with pytest.raises(ArgumentError, match="the name of a custom function has a dot, got 'scale'"):
         F.register_custom("scale")(scale)

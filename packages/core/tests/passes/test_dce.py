@@ -37,3 +37,17 @@ def test_a_graph_without_dead_nodes_is_returned_as_it_is(write):
     b, x = write(f32=(4,))
     graph = b.finish(b.exp(x))
     assert DeadCodeElimination().run(graph) is graph
+
+
+def test_control_flow_with_an_effect_inside_stays(write):
+    def chosen(body):
+        b, p, x = write(bool=(), f32=(4,))
+        inner, _, y = write(bool=(), f32=(4,))
+        inner.inputs = [y]
+        body(inner, y)
+        graph = inner.finish(y)
+        b.cond(p, x, then=graph, otherwise=graph)
+        return DeadCodeElimination().run(b.finish(x)).nodes
+
+    assert not chosen(lambda b, x: b.exp(x))
+    assert [node.op.name for node in chosen(lambda b, x: b.print(x))] == ["cond"]

@@ -94,3 +94,13 @@ def test_slices_of_slices_compose(data):
     assert np.array_equal(*evaluate_graph(graph, [array]), *evaluate_graph(result, [array]))
     if isinstance(result.outputs[0], Node):
         assert result.outputs[0].operands == (x,)
+
+
+def test_a_store_of_all_of_a_tensor_is_what_is_stored(write):
+    b, x, y = write(f32=(4,), f64=(2,))
+    value = b.exp(x)
+    same = b.update_slice(x, value, start=(0,), stop=(4,), step=(1,))
+    turned = b.update_slice(x, value, start=(3,), stop=(-1,), step=(-1,))
+    graph = Canonicalize().run(b.finish(same, turned, y))
+    assert graph.outputs[0] is value
+    assert graph.outputs[1].op.name == "update_slice"
