@@ -76,6 +76,8 @@ class RecordingContext(Opening):
         self._sources: dict[int, Input] = {}
         self._put_off = 0
         self._effects = EffectLog()
+        self.bodies: Any = None
+        """What calls in this context share, kept by the layer above that records them."""
 
     # -- recording --------------------------------------------------------------------------------
 

@@ -77,6 +77,10 @@ class BranchContext(GraphRealizationContext):
         self.draws.append(made)
         return made
 
+    def reads(self) -> list[tuple[Any, Input]]:
+        """The tensors from outside that it read, each with the input that stands for it."""
+        return [(handle, made) for handle, _, made in self._read.values()]
+
     def written(self) -> list[tuple[Any, Value]]:
         """The tensors from outside that it stored to, each with its last version."""
         found = []

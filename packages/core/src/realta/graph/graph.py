@@ -55,7 +55,7 @@ class Graph:
         names: names of inputs that are not `Input` objects.
     """
 
-    __slots__ = ("inputs", "name", "names", "nodes", "outputs")
+    __slots__ = ("_effects", "_hash", "_key", "inputs", "name", "names", "nodes", "outputs")
 
     def __init__(
         self,
@@ -70,11 +70,21 @@ class Graph:
         self.outputs = tuple(outputs)
         self.nodes = tuple(topological(self.outputs, self.inputs) if nodes is None else nodes)
         self.names = names or {}
+        self._effects: bool | None = None
+        self._hash: int | None = None
+        self._key: tuple[Any, ...] | None = None
 
     def input_name(self, value: Value) -> str:
         """The declared name of an input, or an empty string."""
         given = self.names.get(value, "")
         return given or (value.name if isinstance(value, Input) else "")
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether it does more than give results."""
+        if self._effects is None:
+            self._effects = any(node.op.kind is OpKind.EFFECT for node in all_nodes(self))
+        return self._effects
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -89,10 +99,12 @@ class Graph:
         return f"<Graph {self.name}: {', '.join(shown)}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Graph) and graph_key(self) == graph_key(other)
+        return self is other or (isinstance(other, Graph) and graph_key(self) == graph_key(other))
 
     def __hash__(self) -> int:
-        return hash(graph_key(self))
+        if self._hash is None:
+            self._hash = hash(graph_key(self))
+        return self._hash
 
 
 def graph_key(graph: Graph) -> tuple[Any, ...]:
@@ -104,6 +116,7 @@ def graph_key(graph: Graph) -> tuple[Any, ...]:
     number: dict[Value, int] = {}
     for value in graph.inputs:
         number.setdefault(value, len(number))
+    inner = _InnerKeys()
     parts: list[Any] = [tuple([v.type for v in graph.inputs])]
     regions: dict[Any, int] = {}
     is_exact: dict[OpDef, bool] = {}
@@ -117,7 +130,7 @@ def graph_key(graph: Graph) -> tuple[Any, ...]:
         if exact is None:
             exact = is_exact[node.op] = _compares_exactly(node.op)
         if not exact or not node.type.is_static:
-            attrs = tuple([(k, _exact(v)) for k, v in attrs.items()])
+            attrs = tuple([(k, inner.exact(v)) for k, v in attrs.items()])
         operands = tuple([number[v] for v in node.operands])
         parts.append((node.op.name, operands, attrs, node.types, region))
         for output in node.outputs:
@@ -132,29 +145,54 @@ def _compares_exactly(op: OpDef) -> bool:
     return all(a.kind not in ("float", "graph") for a in op.attrs.values())
 
 
-def _exact(value: Any) -> Any:
-    """A value whose ``==`` always answers and tells -0 from 0, but not a NaN from itself."""
-    if type(value) is float:
-        return value.hex()
-    if isinstance(value, Dim):
-        return str(value)
-    if isinstance(value, Graph):
-        return graph_key(value)
-    return tuple([_exact(v) for v in value]) if type(value) is tuple else value
+class _InnerKeys:
+    """Keys of attributes; a graph that many ops share is in full at the first of them only."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[int, int] = {}
+        self.known: dict[tuple[Any, ...], int] = {}
+
+    def exact(self, value: Any) -> Any:
+        """A value whose ``==`` always answers and tells -0 from 0, but not a NaN from itself."""
+        if type(value) is float:
+            return value.hex()
+        if isinstance(value, Dim):
+            return str(value)
+        if isinstance(value, Graph):
+            return self.of_graph(value)
+        return tuple([self.exact(v) for v in value]) if type(value) is tuple else value
+
+    def of_graph(self, graph: Graph) -> Any:
+        """The key of a graph, or the number of an equal one that came before."""
+        number = self.numbers.get(id(graph))
+        if number is not None:
+            return ("graph", number)
+        if graph._key is None:
+            graph._key = graph_key(graph)
+        first = len(self.known)
+        number = self.numbers[id(graph)] = self.known.setdefault(graph._key, first)
+        return graph._key if number == first else ("graph", number)
 
 
 def all_nodes(graph: Graph) -> Iterator[Node]:
-    """The nodes of a graph and of every graph among their attributes, at any depth."""
+    """The nodes of a graph and of every graph among their attributes, at any depth.
+
+    Those of a graph that several ops share come once.
+    """
     stack = [graph]
+    seen = {id(graph)}
     while stack:
         for node in stack.pop().nodes:
             yield node
-            stack += [node.attrs[name] for name in node.op.graphs]
+            for name in node.op.graphs:
+                inner = node.attrs[name]
+                if id(inner) not in seen:
+                    seen.add(id(inner))
+                    stack.append(inner)
 
 
 def has_effects(node: Node) -> bool:
     """Whether a node does more than give results: an effect, or control flow with one inside."""
     if node.op.kind is OpKind.EFFECT:
         return True
-    graphs = [node.attrs[name] for name in node.op.graphs]
-    return any(inner.op.kind is OpKind.EFFECT for graph in graphs for inner in all_nodes(graph))
+    return any(node.attrs[name].has_effects for name in node.op.graphs)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from realta.errors import RealtaError
+from realta.graph.graph import Graph
 from realta.graph.literals import DEVICE
 from realta.graph.scanner import Scanner
 from realta.ops import ConstantData
@@ -42,6 +43,8 @@ class LiteralParser:
     def __init__(self, scanner: Scanner, constants: Mapping[str, ConstantData]) -> None:
         self.scanner = scanner
         self.constants = constants
+        self.graphs: list[tuple[str, Graph]] = []
+        """The graphs that stood in attributes so far, with their texts."""
         self._types: dict[str, TensorType] = {}
 
     def literal(self, kind: str) -> Any:

@@ -247,7 +247,13 @@ class _GraphParser:
             raise self.scanner.error(
                 f"graphs stand in each other more than {_DEEPEST} deep", fix="flatten the text"
             )
-        return _GraphParser(self.scanner, self.literals, self.depth + 1).graph()
+        for text, graph in self.literals.graphs:
+            if self.scanner.accept(text):
+                return graph  # shared, as it was before it was printed
+        begin = self.scanner.position
+        found = _GraphParser(self.scanner, self.literals, self.depth + 1).graph()
+        self.literals.graphs.append((self.scanner.text[begin : self.scanner.position], found))
+        return found
 
     def _decorations(self, op_at: int) -> tuple[Region | None, Location | None]:
         """The region and the location of an op, if it has them."""

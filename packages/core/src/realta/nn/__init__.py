@@ -23,12 +23,13 @@ if TYPE_CHECKING:
         positional_embedding,
         yarn,
     )
+    from realta.nn.shared_module import as_subgraph
 
 __all__ = [
     "GELU", "Conv1d", "Conv2d", "ConvTranspose2d", "Dropout", "Embedding", "GroupNorm",
     "KVCache", "LayerNorm", "Linear", "Module", "ModuleList", "MultiHeadAttention", "RMSNorm",
     "ReLU", "RotaryEmbedding", "Sequential", "SiLU", "Sigmoid", "Softmax", "Tanh",
-    "TransposedRotaryEmbedding", "module_dataclass", "positional_embedding", "yarn",
+    "TransposedRotaryEmbedding", "as_subgraph", "module_dataclass", "positional_embedding", "yarn",
 ]  # fmt: skip
 
 __getattr__ = on_demand(
@@ -49,5 +50,6 @@ __getattr__ = on_demand(
         "rotary": (
             "RotaryEmbedding", "TransposedRotaryEmbedding", "positional_embedding", "yarn",
         ),
+        "shared_module": ("as_subgraph",),
     },
 )  # fmt: skip

@@ -22,6 +22,7 @@ from realta.ops import (
     selection,
     sorting,
     statistics,
+    subgraph,
     window,
 )
 
@@ -47,5 +48,6 @@ __all__ = [
     "selection",
     "sorting",
     "statistics",
+    "subgraph",
     "window",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from realta.graph import Graph, Input, Node, Value
+from realta.graph import Graph, Input, Node, Value, all_nodes
 from realta.ops import Attributes
 from realta.types import TensorType
 
@@ -20,10 +20,7 @@ def graph_devices(graph: Graph) -> list[str]:
     found: dict[str, None] = {}
     for value in graph.inputs:
         found.setdefault(value.type.device)
-    for node in graph.nodes:
-        for attr in node.attrs.values():
-            if isinstance(attr, Graph):
-                found.update(dict.fromkeys(graph_devices(attr)))
+    for node in all_nodes(graph):
         for type in node.types:
             found.setdefault(type.device)
     return [device for device in found if device]
@@ -40,10 +37,13 @@ def retarget(graph: Graph, devices: Mapping[str, str]) -> Graph:
     for value in graph.inputs:
         new[value] = Input(_moved(value.type, devices), graph.input_name(value), value.payload)
     nodes = []
+    shared: dict[int, Attributes] = {}
     for node in graph.nodes:
-        attrs = Attributes()
-        for name, attr in node.attrs.items():
-            dict.__setitem__(attrs, name, _attribute(name, attr, devices))
+        attrs = shared.get(id(node.attrs))
+        if attrs is None:
+            attrs = shared[id(node.attrs)] = Attributes()
+            for name, attr in node.attrs.items():
+                dict.__setitem__(attrs, name, _attribute(name, attr, devices))
         types = tuple([_moved(type, devices) for type in node.types])
         operands = tuple([new[v] for v in node.operands])
         made = Node(node.op, operands, attrs, types=types, where=node.where, region=node.region)

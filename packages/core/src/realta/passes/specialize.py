@@ -48,10 +48,13 @@ def specialize(graph: Graph, dims: Mapping[str, int]) -> Graph:
         bound = Input(bind_type(value.type, dims), graph.input_name(value), value.payload)
         new[value] = bound
     nodes = []
+    shared: dict[int, Attributes] = {}
     for node in graph.nodes:
-        attrs = Attributes()
-        for name, value in node.attrs.items():
-            dict.__setitem__(attrs, name, _bound(value, dims))
+        attrs = shared.get(id(node.attrs))
+        if attrs is None:
+            attrs = shared[id(node.attrs)] = Attributes()
+            for name, value in node.attrs.items():
+                dict.__setitem__(attrs, name, _bound(value, dims))
         operands = tuple([new[v] for v in node.operands])
         made = Node(node.op, operands, attrs, where=node.where, region=node.region)
         nodes.append(made)

@@ -176,6 +176,7 @@ class _Assembly:
         self.options = options
         self.fallbacks = tuple(placement.fallbacks)
         self.slots: dict[Place, int] = {}
+        self.inner: dict[int, Program] = {}
         for place in parts.inputs:
             self.slots.setdefault(place, len(self.slots))
 
@@ -262,10 +263,15 @@ class _Assembly:
         if control is None:
             kind = EFFECT_STEPS.get(node.op.name, CustomStep)
             return kind(node, reads, targets, ordinal)
-        programs = tuple(
-            [program_for(node.attrs[name], self.options, self.device) for name in node.op.graphs]
-        )
+        programs = tuple([self._inner(node.attrs[name]) for name in node.op.graphs])
         return control(node, reads, targets, ordinal, programs)
+
+    def _inner(self, graph: Graph) -> Program:
+        """The program of a graph that is an attribute; many ops may share it."""
+        found = self.inner.get(id(graph))
+        if found is None:
+            found = self.inner[id(graph)] = program_for(graph, self.options, self.device)
+        return found
 
     def _set_drops(self, steps: Sequence[Step], kept: Sequence[int]) -> None:
         """Lets intermediate results go after the last step that reads them."""
@@ -291,8 +297,18 @@ class _Assembly:
 def _stored_into(value: Value) -> Value:
     """What a chain of stores started from."""
     node = node_of(value)
-    while node is not None and node.op.name in _STORES:
-        value = node.operands[0]
+    while node is not None:
+        if node.op.name in _STORES:
+            value = node.operands[0]
+        elif node.op.name == "call":
+            # What the shared graph stores into is one of its inputs, and so an operand.
+            body = node.attrs["body"]
+            inner = _stored_into(body.outputs[node.outputs.index(value)])
+            if inner not in body.inputs:
+                break
+            value = node.operands[body.inputs.index(inner)]
+        else:
+            break
         node = node_of(value)
     return value
 

@@ -1,4 +1,4 @@
-"""Control flow: core's executor of `cond` and `while_loop`; only their graphs run on devices."""
+"""Control flow: core's executor of ops that run graphs; only these run on devices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from realta.runtime.storage import Storage, uniquely_held
 if TYPE_CHECKING:
     from realta.runtime.places import Places
 
-__all__ = ["CONTROL_STEPS", "CondStep", "ControlStep", "LoopStep"]
+__all__ = ["CONTROL_STEPS", "CallStep", "CondStep", "ControlStep", "LoopStep"]
 
 
 class ControlStep(HostStep):
@@ -52,7 +52,13 @@ class CondStep(ControlStep):
 
     __slots__ = ()
 
-    def run(self, inputs: list[Storage], source: Graph, places: Places | None) -> list[Storage]:
+    def run(
+        self,
+        inputs: list[Storage],
+        source: Graph,
+        places: Places | None,
+        donated: frozenset[int] = frozenset(),
+    ) -> list[Storage]:
         number = 0 if bool(inputs[0].numpy()) else 1
         return self.programs[number].run(inputs[1:], places=self.inside(places)[number])
 
@@ -66,7 +72,13 @@ class LoopStep(ControlStep):
 
     __slots__ = ()
 
-    def run(self, inputs: list[Storage], source: Graph, places: Places | None) -> list[Storage]:
+    def run(
+        self,
+        inputs: list[Storage],
+        source: Graph,
+        places: Places | None,
+        donated: frozenset[int] = frozenset(),
+    ) -> list[Storage]:
         count = self.node.attrs["carried"]
         carried, captures = inputs[:count], inputs[count:]
         predicate, body = self.programs
@@ -78,5 +90,24 @@ class LoopStep(ControlStep):
         return carried
 
 
-CONTROL_STEPS: Final[dict[str, type[ControlStep]]] = {"cond": CondStep, "while_loop": LoopStep}
+class CallStep(ControlStep):
+    """Runs a program that other calls run as well."""
+
+    __slots__ = ()
+
+    donates = True
+
+    def run(
+        self,
+        inputs: list[Storage],
+        source: Graph,
+        places: Places | None,
+        donated: frozenset[int] = frozenset(),
+    ) -> list[Storage]:
+        return self.programs[0].run(inputs, donated=donated, places=self.inside(places)[0])
+
+
+CONTROL_STEPS: Final[dict[str, type[ControlStep]]] = {
+    "call": CallStep, "cond": CondStep, "while_loop": LoopStep,
+}  # fmt: skip
 """By op name."""

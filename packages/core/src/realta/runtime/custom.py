@@ -84,7 +84,13 @@ class CustomStep(HostStep):
 
     __slots__ = ()
 
-    def run(self, inputs: list[Storage], source: Graph, places: Places | None) -> list[Storage]:
+    def run(
+        self,
+        inputs: list[Storage],
+        source: Graph,
+        places: Places | None,
+        donated: frozenset[int] = frozenset(),
+    ) -> list[Storage]:
         attrs = self.node.attrs
         mutates = attrs["mutates"]
         arrays = [x.copy_to_host() if n in mutates else x.numpy() for n, x in enumerate(inputs)]

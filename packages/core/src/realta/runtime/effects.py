@@ -24,7 +24,13 @@ __all__ = ["EFFECT_STEPS", "AssertStep", "PrintStep"]
 class _EffectStep(HostStep):
     __slots__ = ()
 
-    def run(self, inputs: list[Storage], source: Graph, places: Places | None) -> list[Storage]:
+    def run(
+        self,
+        inputs: list[Storage],
+        source: Graph,
+        places: Places | None,
+        donated: frozenset[int] = frozenset(),
+    ) -> list[Storage]:
         value = inputs[0]
         self.act(value, source, places)
         token = self.node.types[0]

@@ -48,9 +48,13 @@ class Places:
         """Lets go of the nodes but keeps the places: for work that is still in flight."""
         if self._nodes is not None:
             self._wheres = [node.where for node in self._nodes]
+            shared: dict[int, Places] = {}
             for ordinal, node in enumerate(self._nodes):
                 for name in node.op.graphs:
-                    self._inner[ordinal, name] = Places(node.attrs[name].nodes).keep()
+                    graph = node.attrs[name]
+                    if id(graph) not in shared:
+                        shared[id(graph)] = Places(graph.nodes).keep()
+                    self._inner[ordinal, name] = shared[id(graph)]
             self._nodes = None
         return self
 

@@ -292,7 +292,7 @@ class Program:
             elif isinstance(step, MoveStep):
                 slots[step.target] = step.to.copy(slots[step.source])
             else:
-                self._run_by_core(step, slots, unread, places)
+                self._run_by_core(step, slots, unread, places, taken.get(position, {}))
             for slot in step.drops:
                 slots[slot] = None
         outputs = [slots[slot] for slot in plan.outputs]
@@ -331,9 +331,16 @@ class Program:
             slots[target.slot] = output
 
     def _run_by_core(
-        self, step: HostStep, slots: list[Any], unread: list[Launch], places: Places | None
+        self,
+        step: HostStep,
+        slots: list[Any],
+        unread: list[Launch],
+        places: Places | None,
+        taken: dict[int, int],
     ) -> None:
-        found = step.run([slots[slot] for slot in step.reads], self.source, places)
+        given = [slots[slot] for slot in step.reads]
+        donated = frozenset([step.reads.index(number) for number in taken.values()])
+        found = step.run(given, self.source, places, donated)
         for launch in [storage.launch for storage in found]:
             # What went wrong inside of control flow goes wrong for all that is made of it.
             if launch is not None and (launch.error or not launch.known) and launch not in unread:

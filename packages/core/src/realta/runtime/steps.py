@@ -99,7 +99,17 @@ class LaunchStep:
     @property
     def touched(self) -> set[int]:
         """The slots it reads or fills."""
-        return {*self.reads, *[output.slot for output in self.outputs]}
+        return {*self.reads, *self.fills}
+
+    @property
+    def fills(self) -> tuple[int, ...]:
+        """The slots it fills."""
+        return tuple([output.slot for output in self.outputs])
+
+    @property
+    def donates(self) -> bool:
+        """Whether it can write a result over what it reads."""
+        return self.device.donates
 
     def launch(
         self, inputs: Sequence[Handle], outputs: Sequence[Handle], donated: frozenset[int]
@@ -125,6 +135,10 @@ class MoveStep:
         self.to = to
         self.drops: tuple[int, ...] = ()
 
+    reads: tuple[int, ...] = ()
+    fills: tuple[int, ...] = ()
+    donates: bool = False
+
     @property
     def touched(self) -> set[int]:
         """The slots it reads or fills."""
@@ -145,6 +159,8 @@ class HostStep:
 
     programs: tuple[Program, ...] = ()
     """What it may run on devices."""
+    donates: bool = False
+    """Whether it can write a result over what it reads."""
 
     def __init__(
         self, node: Node, reads: Sequence[int], targets: Sequence[int], ordinal: int
@@ -160,13 +176,25 @@ class HostStep:
         """The slots it reads or fills."""
         return {*self.reads, *self.targets}
 
-    def run(self, inputs: list[Storage], source: Graph, places: Places | None) -> list[Storage]:
+    @property
+    def fills(self) -> tuple[int, ...]:
+        """The slots it fills."""
+        return self.targets
+
+    def run(
+        self,
+        inputs: list[Storage],
+        source: Graph,
+        places: Places | None,
+        donated: frozenset[int] = frozenset(),
+    ) -> list[Storage]:
         """Does it.
 
         Args:
             inputs: the operands.
             source: the calling graph's structure.
             places: where the calling graph's ops stand, for errors.
+            donated: numbers of operands whose buffers may be used up, if it donates.
 
         Returns:
             The results.
@@ -217,9 +245,9 @@ class Plan(NamedTuple):
         return step if filled == self.outputs else None
 
     def replaced(self) -> dict[int, tuple[int, int]]:
-        """Inputs that an output can be written over: to the number of a launch and its output.
+        """Inputs that an output can be written over: to the number of a step and its output.
 
-        The launch that makes the output reads the input, and nothing reads it later.
+        The step that makes the output reads the input, and nothing reads it later.
         """
         found: dict[int, tuple[int, int]] = {}
         for number, output in self.donors.items():
@@ -228,8 +256,8 @@ class Plan(NamedTuple):
             if not readers or number in self.outputs:
                 continue
             last = self.steps[readers[-1]]
-            if isinstance(last, LaunchStep) and last.device.donates and number in last.reads:
-                made = [n for n, target in enumerate(last.outputs) if target.slot == slot]
+            if number in last.reads and last.donates:
+                made = [n for n, target in enumerate(last.fills) if target == slot]
                 if made:
                     found[number] = (readers[-1], made[0])
         return found
