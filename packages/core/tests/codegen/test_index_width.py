@@ -91,6 +91,11 @@ def test_quotients_of_large_numbers_take_64_bits():
     assert bits(stored((GROUP * 5000 + LANE) % 7)) == 64
 
 
+def test_divisors_count():
+    assert bits(Store(Y, LANE, FromIndex((LANE - 1) // (1 << 40), int64))) == 64
+    assert bits(Store(Y, LANE, FromIndex((LANE - 1) // 3, int64))) == 32
+
+
 def test_loads_predicates_iotas_and_loops_count():
     large = GROUP * 4096 + LANE
     assert bits(stored(LANE, Compare(large, 3))) == 64

@@ -124,6 +124,26 @@ def test_what_becomes_simpler(found, simple):
     assert found == simple
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda i, j: (i * 4 - j) // 8,
+        lambda i, j: (i * 4 - j) % 8,
+        lambda i, j: (i * 6 + j * 4 + 1) // 8,
+        lambda i, j: (i * 6 + j * 4 + 1) % 8,
+        lambda i, j: (i * 6 + j + 3) % 4,
+        lambda i, j: i // 2 * 4 + i % 2,
+        lambda i, j: i // 2 * 2 + i % 2 * 2,
+        lambda i, j: i // 3 * 2 + i % 2,
+        lambda i, j: i // 2 * -2 - i % 2,
+    ],
+)
+def test_what_looks_as_if_it_could_be_simpler(make):
+    assert np.array_equal(
+        np.broadcast_to(evaluate(make(R, J), EVERY), (3, 4, 7, 1)), make(EVERY["i"], EVERY["j"])
+    )
+
+
 def test_a_flat_index_that_is_split_and_put_together_is_itself():
     flat = Axis("flat", 5 * 7 * 4)
     assert flat // 4 * 4 + flat % 4 == flat

@@ -274,6 +274,17 @@ def test_every_lane_reading_one_element_counts_as_several():
     assert "is read by another lane" in fault(*first, Store(SHARED, LANE, ONE)).what
 
 
+def test_what_several_lanes_did_counts_against_each_of_them():
+    """Also against the one that did it last."""
+    last = Compare(7 - LANE, 1)
+    read = (Allocate(SHARED), Store(SHARED, LANE, ONE), Barrier(), Let(A, Load(SHARED, Number(0))))
+    assert "is read by another lane" in fault(*read, Store(SHARED, Number(0), ONE, last)).what
+    written = (Allocate(SHARED), Store(SHARED, Number(0), ONE))
+    other = Store(SHARED, Number(0), number(LANE), last)
+    assert "values differ" in fault(*written, other).what
+    run(*written, Barrier(), other)
+
+
 def test_memory_of_the_next_turn_is_the_same_memory():
     turn = (
         Allocate(SHARED),
