@@ -92,8 +92,8 @@ def test_quotients_of_large_numbers_take_64_bits():
 
 
 def test_divisors_count():
-    assert bits(Store(Y, LANE, FromIndex((LANE - 1) // (1 << 40), int64))) == 64
-    assert bits(Store(Y, LANE, FromIndex((LANE - 1) // 3, int64))) == 32
+    assert bits(Store(Y, LANE, FromIndex(LANE * -1 // (1 << 40), int64))) == 64
+    assert bits(Store(Y, LANE, FromIndex(LANE * -1 // 3, int64))) == 32
 
 
 def test_loads_predicates_iotas_and_loops_count():

@@ -137,6 +137,7 @@ def test_what_becomes_simpler(found, simple):
         lambda i, j: i // 3 * 2 + i % 2,
         lambda i, j: i // 2 * -2 - i % 2,
     ],
+    ids=range(9),
 )
 def test_what_looks_as_if_it_could_be_simpler(make):
     assert np.array_equal(
