@@ -225,19 +225,26 @@ def _depthwise(
 ) -> None:
     """One channel a group: products of whole arrays, added up element by element."""
     groups = convolution.groups
-    factors = weights.reshape(-1, groups, weights.shape[1] // groups)
+    factors = weights.reshape(-1, 1, groups, weights.shape[1] // groups)
     offsets = list(np.ndindex(*window))
     cut = list(blocks(out.shape[:-1], max(1, _SLICE // out.shape[-1])))
     register = register_dtype(dtype)
+    # Factors for a whole line of windows: channels alone would make very short loops.
+    width = cut[0][-1].stop - cut[0][-1].start
+    lines = np.ascontiguousarray(
+        np.broadcast_to(factors, (len(offsets), width, *factors.shape[2:]))
+    )
 
     def share(number: int) -> None:
         block = cut[number]
-        shape = (*(part.stop - part.start for part in block), *factors.shape[1:])
+        counts = [part.stop - part.start for part in block]
+        shape = (*counts, *factors.shape[2:])
         work = borrowed(_PATCH_SLOT, shape, register)
 
         def product(n: int, target: Array) -> Array:
             part = x[convolution.places(block, offsets[n])][..., None]
-            np.multiply(part.astype(register, copy=False), factors[n], out=target)
+            part = part.astype(register, copy=False)
+            np.multiply(part, lines[n, : counts[-1]], out=target)
             return target
 
         found = pairwise(

@@ -38,6 +38,8 @@ __all__ = ["resize", "resize_bicubic", "resize_linear", "resize_nearest"]
 
 Taps = Callable[[int, int], tuple[Array, Array]]
 _NOTHING: Final = np.empty(0, np.int64)
+_FEW: Final = 4
+"""Up to so many taps are added one after the other, element by element; more by a sum."""
 
 
 def _changes(name: str, tensor: Tensor, size: Sequence[Any]) -> list[tuple[int, int, int]]:
@@ -82,13 +84,32 @@ def _weighed(name: str, input: Any, size: Sequence[Any], taps: Taps) -> Tensor:
         if not want:
             result = _gathered(result, _NOTHING, axis)
             continue
-        index, weight = taps(extent, want)
-        terms = _gathered(result, index, axis)
-        shape = (*weight.shape, *(1,) * (tensor.rank - axis - 1))
-        type_ = tensor_type(result.dtype, shape, result._type.device)
-        factors = broadcast(constant_of(weight.reshape(shape), type_), terms._type.shape)
-        result = apply("sum", apply("mul", terms, factors), axes=(axis + 1,))
+        result = _mixed(result, axis, *taps(extent, want))
     return cast_to(result, tensor.dtype)
+
+
+def _mixed(tensor: Tensor, axis: int, index: Array, weight: Array) -> Tensor:
+    """New elements of an axis from indices and weights of shape (new elements, taps)."""
+    if weight.shape[1] <= _FEW:
+        parts = [
+            _scaled(_gathered(tensor, index[:, n], axis), weight[:, n], axis)
+            for n in range(weight.shape[1])
+        ]
+        total = parts[0]
+        for part in parts[1:]:
+            total = apply("add", total, part)
+        return total
+    # Taps before elements: whole lines of elements are added, not a few numbers at a time.
+    terms = _gathered(tensor, np.ascontiguousarray(index.T), axis)
+    return apply("sum", _scaled(terms, weight.T, axis), axes=(axis,))
+
+
+def _scaled(terms: Tensor, weight: Array, axis: int) -> Tensor:
+    shape = (*weight.shape, *(1,) * (terms.rank - axis - weight.ndim))
+    type_ = tensor_type(terms.dtype, shape, terms._type.device)
+    return apply(
+        "mul", terms, broadcast(constant_of(weight.reshape(shape), type_), terms._type.shape)
+    )
 
 
 @operation
