@@ -9,15 +9,16 @@ from realta.context.location import caller_location
 from realta.context.pending import pending_graph
 from realta.errors import ArgumentError, VerificationError
 from realta.graph import Graph, Input, Value
-from realta.plugins import current_device
+from realta.plugins import current_device, device_of
 from realta.types import TensorType
 
 __all__ = ["GraphRecord", "complete_type"]
 
 
 def complete_type(type: TensorType) -> TensorType:
-    """The type on the default device where it names none."""
-    return type if type.device else type.with_device(current_device())
+    """The type on the default device where it names none; an alias gives its device's own name."""
+    name = device_of(type.device).name if type.device else current_device()
+    return type if name == type.device else type.with_device(name)
 
 
 class GraphRecord:
