@@ -30,7 +30,7 @@ def test_ids_are_unique(reference):
 
 def test_every_op_has_a_case_for_each_of_its_dtypes():
     for op in all_ops():
-        if op.name in ("transfer", "constant"):
+        if op.name == "constant" or not op.samples:  # core runs what has none
             continue
         counted = {case.dtype for case in cases_of(op)}
         missing = op.dtypes - counted

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from realta.errors import RealtaError
-from realta.graph import Builder, Graph, Value, parse
+from realta.graph import Builder, Graph, Value, all_nodes, parse
 from realta.ops import OpDef, OpKind, Sample, all_ops
 from realta.types import DTYPES, DType, TensorType, tensor_type
 
@@ -174,7 +174,7 @@ class GraphCase(Case):
     def exact(self) -> bool:
         return all(
             n.op.exact_for(n.op.data_dtype([v.type for v in n.operands], n.types))
-            for n in self.source.nodes
+            for n in all_nodes(self.source)
         )
 
     def operands(self, turn: int = 0) -> list[Array]:

@@ -400,15 +400,10 @@ def expect_graph(
         rounds: whether every op rounds at its boundary. Then ops that are exact have one right
             result, bit for bit, in any company.
     """
-    tracker = _Tracker(rounds)
-    values: dict[Any, Expected] = {
-        v: exactly(v.type, wide(x)) for v, x in zip(graph.inputs, inputs, strict=True)
-    }
+    given = [exactly(v.type, wide(x)) for v, x in zip(graph.inputs, inputs, strict=True)]
     wide_graph = any(v.type.dtype is _FLOAT64 for v in (*graph.inputs, *graph.nodes))
     with np.errstate(all="ignore"):
-        for node in graph.nodes:
-            values.update(zip(node.outputs, _tracked(tracker, node, values), strict=True))
-    outputs = [values[v] for v in graph.outputs]
+        outputs = _outputs(_Tracker(rounds), graph, given)
     for n, found in enumerate(outputs):
         error = _error_of(found) * (2 * _NARROWER if wide_graph else 1.0)
         exact = not found.dtype.is_float or not np.any(error > 0)
@@ -418,7 +413,36 @@ def expect_graph(
     return tuple(outputs)
 
 
+def _outputs(tracker: _Tracker, graph: Graph, given: Sequence[Expected]) -> list[Expected]:
+    values: dict[Any, Expected] = dict(zip(graph.inputs, given, strict=True))
+    for node in graph.nodes:
+        values.update(zip(node.outputs, _tracked(tracker, node, values), strict=True))
+    return [values[v] for v in graph.outputs]
+
+
+def _controlled(
+    tracker: _Tracker, node: Node, operands: Sequence[Expected]
+) -> tuple[Expected, ...]:
+    """Control flow step by step; what decides must be known exactly."""
+    if node.op.name == "cond":
+        chosen = "then" if _decides(operands[0]) else "otherwise"
+        return tuple(_outputs(tracker, node.attrs[chosen], operands[1:]))
+    count = node.attrs["carried"]
+    state, captured = list(operands[:count]), operands[count:]
+    while _decides(_outputs(tracker, node.attrs["predicate"], [*state, *captured])[0]):
+        state = _outputs(tracker, node.attrs["body"], [*state, *captured])
+    return tuple(state)
+
+
+def _decides(value: Expected) -> bool:
+    if np.any(_error_of(value) > 0):
+        raise ValueError("a case of control flow decides by a value that is not exact")
+    return bool(value.high)
+
+
 def _tracked(tracker: _Tracker, node: Node, values: Mapping[Any, Expected]) -> tuple[Expected, ...]:
+    if node.op.kind is OpKind.CONTROL:
+        return _controlled(tracker, node, [values[v] for v in node.operands])
     if node.op.name == "constant":
         array = wide(node.attrs["value"].array)
         return (exactly(node.types[0], array),)

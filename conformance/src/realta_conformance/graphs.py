@@ -46,6 +46,11 @@ class Pattern:
     inputs: tuple[Any, ...]
     right: tuple[Any, ...]
 
+    @property
+    def plain(self) -> bool:
+        """Whether it has no control flow, which core runs for sessions that do not."""
+        return "=graph " not in self.text
+
 
 @cache
 def patterns() -> tuple[Pattern, ...]:

@@ -103,12 +103,13 @@ def required(level: str, device: Device) -> list[tuple[str, DType]]:
         graphs = {pattern.id for pattern in patterns()}
         return [p for p in found if p[0] not in graphs and p[0] not in WRITTEN_BY_CORE]
     pairs = []
+    features = device.capabilities.features
     for op in required_ops(level, device):
         dtypes = [d for d in wanted if d in op.dtypes]
         stored = op.dtypes & device.capabilities.storage
         pairs += [(op.name, d) for d in dtypes or sorted(stored, key=lambda d: d.name)]
     for pattern in patterns():
-        if pattern.level == level:
+        if pattern.level == level and (pattern.plain or "control_flow" in features):
             stored = device.capabilities.storage
             asked = [d for d in pattern.dtypes if d in wanted]
             pairs += [(pattern.id, d) for d in asked if dtypes_of(pattern, d) <= stored]

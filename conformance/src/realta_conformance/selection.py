@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 
-from realta.graph import Node
+from realta.graph import Node, all_nodes
+from realta.ops import OpKind
 
 from realta_conformance.case import Case
 from realta_conformance.device import HOST_OPS, Device
@@ -54,12 +56,18 @@ def _missing(device: Device, case: Case, nodes: Iterable[Node]) -> str:
     for type_ in case.types:
         if type_.dtype not in storage:
             return f"{type_.dtype} is not in storage"
-    for node in nodes:
+    for node in chain.from_iterable(map(_with_inner, nodes)):
         homeless = next((t.dtype for t in node.types if t.dtype not in storage), None)
         if homeless is not None:
             return f"{homeless} is not in storage"
         if not device.declares(node) and node.op.name != "constant":
             dtype = node.op.data_dtype([v.type for v in node.operands], node.types)
-            place = "; core does it on the host" if node.op.name in HOST_OPS else ""
+            by_core = node.op.name in HOST_OPS or node.op.kind is OpKind.CONTROL
+            place = "; core does it on the host" if by_core else ""
             return f"{node.op.name} is not declared for {dtype}{place}"
     return ""
+
+
+def _with_inner(node: Node) -> list[Node]:
+    """A node, and those of the graphs among its attributes."""
+    return [node, *[n for name in node.op.graphs for n in all_nodes(node.attrs[name])]]

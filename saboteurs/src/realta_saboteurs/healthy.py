@@ -26,6 +26,7 @@ from realta.backend import (
     Value,
 )
 from realta.backend.reference import Reference
+from realta.ops import OpKind, all_ops
 
 from realta_saboteurs.fault import Fault
 
@@ -51,9 +52,15 @@ class Session:
         self.fault = backend.fault
         kernels = Reference().open(Reference().probe()[0])
         declared = kernels.capabilities
-        ops = {k: v for k, v in declared.ops.items() if k not in self.fault.lacks}
+        control = {op.name: op.dtypes for op in all_ops() if op.kind is OpKind.CONTROL}
+        ops = {**declared.ops, **control}
         self.capabilities = Capabilities(
-            declared.storage, ops, declared.composites, declared.limits, declared.numerics
+            declared.storage,
+            {k: v for k, v in ops.items() if k not in self.fault.lacks},
+            declared.composites,
+            declared.limits,
+            declared.numerics,
+            frozenset({"control_flow"}),
         )
         self.fingerprint = self.fault.fingerprint(f"saboteur-{backend.name}")
 

@@ -10,6 +10,7 @@ from typing import Final
 from realta_conformance.certification import Certificate, certify, with_needs
 from realta_conformance.device import open_backend
 
+from realta_saboteurs.control_faults import CONTROL_FAULTS
 from realta_saboteurs.fault import Fault
 from realta_saboteurs.healthy import Saboteur
 from realta_saboteurs.kernel_faults import KERNEL_FAULTS
@@ -18,7 +19,12 @@ from realta_saboteurs.window_faults import WINDOW_FAULTS
 
 __all__ = ["FAULTS", "Row", "examine", "rows"]
 
-FAULTS: Final[tuple[Fault, ...]] = (*KERNEL_FAULTS, *WINDOW_FAULTS, *SESSION_FAULTS)
+FAULTS: Final[tuple[Fault, ...]] = (
+    *KERNEL_FAULTS,
+    *WINDOW_FAULTS,
+    *CONTROL_FAULTS,
+    *SESSION_FAULTS,
+)
 
 
 @dataclass(frozen=True, slots=True)

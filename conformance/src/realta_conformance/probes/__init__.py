@@ -1,12 +1,13 @@
 """Probes: checks of the contract that are no computations; each module holds those of one level."""
 
-from realta_conformance.probes import contexts, core, manifest, manners, memory, random
+from realta_conformance.probes import contexts, control, core, manifest, manners, memory, random
 from realta_conformance.probes.probe import Finding, Probe, probes_of
 
 __all__ = [
     "Finding",
     "Probe",
     "contexts",
+    "control",
     "core",
     "manifest",
     "manners",
