@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from realta.graph import Graph, Location, Node, call_text
+from realta.ops import OpKind
 
 __all__ = ["Places", "location_text", "node_place"]
 
@@ -75,7 +76,9 @@ def node_place(node: Node, graph: Graph, where: Any = None) -> str:
         where: its place in the user's program, as `Node.where`.
     """
     shown = _guarded(node, graph) if node.op.name == "check_bounds" else node
-    text = call_text(shown.op, [value.type for value in shown.operands])
+    # The other operands of an effect are tokens, which nobody wrote.
+    operands = shown.operands[:1] if shown.op.kind is OpKind.EFFECT else shown.operands
+    text = call_text(shown.op, [value.type for value in operands])
     line = location_text(where)
     return f"{text} at {line}" if line else text
 
