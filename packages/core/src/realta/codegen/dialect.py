@@ -18,7 +18,7 @@ __all__ = ["MATH_NAMES", "CDialect", "VectorSyntax"]
 
 MATH_NAMES: Final = (
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos", "cosh",
-    "erf", "exp", "expm1", "fabs", "floor", "fmod", "hypot", "log", "log10", "log1p", "log2", "pow",
+    "erf", "exp", "expm1", "fabs", "floor", "fma", "fmod", "hypot", "log", "log10", "log1p", "log2", "pow",
     "rint", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
 )  # fmt: skip
 """The functions that a dialect must have, by the names that C and OpenCL C share."""
@@ -41,6 +41,7 @@ class VectorSyntax:
         convert: ``{value}`` converted element by element, as C converts numbers.
         reinterpret: the bits of ``{value}`` as another type of its width.
         select: ``{yes}`` where the sign bit of ``{mask}`` is set, else ``{no}``.
+        any: whether the sign bit is set in any element of ``{mask}``.
         streaming: a statement that writes ``{value}`` past the caches to ``{pointer}`` in the
             space ``{space}``, aligned as a whole vector; empty where there is none.
         aligned: whether ``{pointer}`` is aligned to ``{nbytes}`` bytes.
@@ -55,6 +56,7 @@ class VectorSyntax:
     convert: str
     reinterpret: str
     select: str
+    any: str
     streaming: str = ""
     aligned: str = ""
 
@@ -83,6 +85,8 @@ class CDialect:
         float_bits: by float type, the functions from unsigned integer bits and to them.
         math: a function of the language's library, by its name in C: ``{name}``, with ``{f}`` for
             the suffix of those of float32.
+        own_functions: instructions among ``sin cos tan`` that the preamble computes itself, since
+            the language's function of a vector may depend on its other elements.
         basics: text before everything else.
         doubles: text that is needed where float64 is used.
         unroll: line before a loop that is to be unrolled.
@@ -110,6 +114,7 @@ class CDialect:
     lane: str = ""
     barrier: str = ""
     spaces: Mapping[Space, str] = field(default_factory=dict)
+    own_functions: frozenset[str] = frozenset()
     basics: str = ""
     doubles: str = ""
     unroll: str = ""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from realta.codegen.dialect import CDialect
-from realta.codegen.ir import Assign, Declare, Let, Loop, Statement, Var
+from realta.codegen.ir import Assign, Declare, If, Let, Loop, Statement, Var
 from realta.codegen.preamble_trace import Helper, Trace, V
 from realta.codegen.render_expressions import Code, NamedExpressions, bare
 from realta.errors import UnsupportedOp
@@ -41,6 +41,10 @@ class _Body(NamedExpressions):
                     value = self.code(statement.value)
                     value = self.widen(value) if self.names[statement.var.name].wide else value
                     found.append(f"{indent}{statement.var.name} = {bare(value.text)};")
+                case If():
+                    condition = bare(self.code(statement.condition).text)
+                    inner = self.lines(statement.body, indent + "    ")
+                    found += [f"{indent}if ({condition}) {{", *inner, indent + "}"]
                 case Loop():
                     turn, count = statement.axis.name, statement.axis.extent
                     head = f"for (int {turn} = 0; {turn} < {count}; ++{turn}) {{"

@@ -5,7 +5,8 @@ instructions that each C-family language has, the raw ones below included; a ren
 
 Raw instructions, which have no protection against bad operands: ``convert`` (as C converts; floats
 must fit), ``raw_div raw_mod`` (integers, the divisor not zero, no overflow), ``raw_shift_left
-raw_shift_right`` (amounts below the width), and ``c.NAME`` for NAME of `dialect.MATH_NAMES`.
+raw_shift_right`` (amounts below the width), ``c.NAME`` for NAME of `dialect.MATH_NAMES`,
+``each.NAME`` for the same of single numbers, and ``any``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from realta.codegen.ir import (
     Const,
     Declare,
     Expr,
+    If,
     Let,
     Loop,
     Statement,
@@ -117,6 +119,10 @@ class V:
         """A function of the language's library."""
         return self.apply(f"c.{function}", *others)
 
+    def each(self, function: str) -> V:
+        """A function of the language's library for single numbers, lane by lane; of a name."""
+        return self.apply(f"each.{function}")
+
     def to(self, dtype: DType) -> V:
         """Converted as C does."""
         return self.apply("convert", dtype=dtype)
@@ -170,6 +176,15 @@ class Trace:
         yield
         body = self._bodies.pop()
         self._bodies[-1].append(Loop(Axis("turn", count), tuple(body)))
+
+
+    @contextmanager
+    def when_any(self, condition: V) -> Iterator[None]:
+        """Runs what is written inside if a condition holds in any lane."""
+        self._bodies.append([])
+        yield
+        body = self._bodies.pop()
+        self._bodies[-1].append(If(condition.apply("any").expr, tuple(body)))
 
 
 class Helper(NamedTuple):

@@ -54,7 +54,9 @@ _LIBRARY: Final[Mapping[str, str]] = {
     )
 } | {"round": "rint", "abs": "fabs"}  # fmt: skip
 """Instructions on floats that are a function of the language's library."""
-_EXACT: Final = frozenset({"ceil", "copysign", "fabs", "floor", "fmod", "rint", "sqrt", "trunc"})
+_EXACT: Final = frozenset(
+    {"ceil", "copysign", "fabs", "floor", "fma", "fmod", "rint", "sqrt", "trunc"}
+)
 """Functions of the library whose results have the same bits for numbers and vectors."""
 
 
@@ -120,7 +122,9 @@ class Expressions:
             return self.infix(op, x, operands[1])
         if op.startswith("c."):
             return self.library(op[2:], operands)
-        if x.dtype.is_float and op in _LIBRARY:
+        if op.startswith("each."):
+            return self.each(op[5:], x)
+        if op in _LIBRARY and x.dtype.is_float and op not in self.dialect.own_functions:
             return self.library(_LIBRARY[op], operands)
         if op == "abs" and x.dtype.kind == "uint":
             return x
@@ -167,6 +171,14 @@ class Expressions:
         dtype = operands[0].dtype
         name = self.dialect.function(function, dtype)
         return self.spread(lambda _lanes: name, operands, dtype, function in _EXACT)
+
+    def each(self, function: str, x: Code) -> Code:
+        """A function of the library for single numbers, of each lane of a name."""
+        name = self.dialect.function(function, x.dtype)
+        if not x.wide:
+            return Code(f"{name}({bare(x.text)})", x.dtype)
+        lanes = [f"{name}({self.component(x.text, [n])})" for n in range(self.lanes)]
+        return Code(self.build(lanes, x.dtype), x.dtype, True)
 
     def called(self, helper: Helper, operands: Sequence[Code]) -> Code:
         """A call of a helper function."""
@@ -386,6 +398,14 @@ def _shift(at: Expressions, expr: Apply, operands: Sequence[Code]) -> Code:
     return Code(text, dtype, wide)
 
 
+def _any(at: Expressions, _expr: Apply, operands: Sequence[Code]) -> Code:
+    x = operands[0]
+    if not x.wide:
+        return x
+    assert at.dialect.vector is not None  # noqa: S101 (wide values need one)
+    return Code(at.dialect.vector.any.format(mask=bare(x.text)), bool_)
+
+
 def _join(sign: str) -> Callable[[Expressions, Apply, Sequence[Code]], Code]:
     op = {"|": "bitwise_or", "&": "bitwise_and"}[sign]
 
@@ -399,6 +419,6 @@ _OWN: Final[Mapping[str, Callable[[Expressions, Apply, Sequence[Code]], Code]]] 
     "select": _select, "cast": _cast, "convert": _convert, "bitcast": _bitcast,
     "neg": _negative, "bitwise_not": _inverted, "logical_not": _inverted,
     "raw_shift_left": _shift, "raw_shift_right": _shift,
-    "logical_and": _join("&"), "logical_or": _join("|"),
+    "logical_and": _join("&"), "logical_or": _join("|"), "any": _any,
 }  # fmt: skip
 """Instructions that are neither operators nor functions."""

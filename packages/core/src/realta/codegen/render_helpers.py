@@ -7,6 +7,7 @@ from functools import cache, partial
 from realta.codegen import preamble_conversions as conversions
 from realta.codegen.preamble_floats import FLOATS
 from realta.codegen.preamble_integers import INTEGERS
+from realta.codegen.preamble_trigonometry import TRIGONOMETRY
 from realta.codegen.preamble_trace import Helper, Trace, V
 from realta.types import DType, bool_
 
@@ -33,6 +34,9 @@ def find_helper(
     if found is not None:
         return found
     parameters = tuple(zip(_NAMES, operands, strict=False))
+    if source.is_float and op in TRIGONOMETRY:
+        define, doc = TRIGONOMETRY[op]
+        return Helper(f"{op}_{source.short}", doc, parameters, source, define)
     if source.is_float and op in FLOATS:
         define, doc, exact = FLOATS[op]
         result = bool_ if op in _PREDICATES else source
