@@ -165,6 +165,7 @@ def test_code_in_a_file_needs_leave(tmp_path):
             load_graph_file(file)
         loaded = load_graph_file(file, allow_custom=True)
         assert realta.load_graph(loaded)(Tensor(X)).tolist() == [2, 4, 6]
+        assert realta.load_graph(file, allow_custom=True)(Tensor(X)).tolist() == [2, 4, 6]
     with pytest.raises(SerializationError, match="carries code"):
         restore_graph(dump_graph(graph))
     plain = realta.stage(scaled)(TensorType("float32", (3,), "reference:0")).graph

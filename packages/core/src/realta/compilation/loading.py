@@ -20,22 +20,27 @@ from realta.tensor import Tensor, real_tensor
 __all__ = ["GraphFunction", "load_graph"]
 
 
-def load_graph(source: Graph | TracedGraph | str | os.PathLike[str]) -> GraphFunction:
+def load_graph(
+    source: Graph | TracedGraph | str | os.PathLike[str], *, allow_custom: bool = False
+) -> GraphFunction:
     """A callable from a finished graph, an open one, or a graph file.
 
     Args:
         source: the graph, or the path of a container that `save_graph` wrote.
+        allow_custom: whether custom calls in a file may carry code, which a session may run.
 
     Returns:
         A function of tensors, one for each input, that returns the result or a tuple of them.
 
     Raises:
-        SerializationError: the file cannot be read.
+        SerializationError: the file cannot be read, or carries code that is not allowed.
     """
     if isinstance(source, TracedGraph):
         return GraphFunction(source.finish())
     # Reading files is imported when a file is read.
-    return GraphFunction(source if isinstance(source, Graph) else graphs.load_graph_file(source))
+    if isinstance(source, Graph):
+        return GraphFunction(source)
+    return GraphFunction(graphs.load_graph_file(source, allow_custom=allow_custom))
 
 
 class GraphFunction:
