@@ -71,3 +71,36 @@ def test_wrappers_nest_and_see_the_event(bytes_device, graph_of, vector):
     ]  # fmt: skip
     program_for(graph).run([vector(1, 2, 3)])
     assert len(seen) == 6
+
+
+class Clock:
+    """What a session with a clock has; each reading is one kernel."""
+
+    def __init__(self):
+        self.running = False
+        self.readings = 0
+
+    def start_timing(self):
+        assert not self.running
+        self.running = True
+
+    def stop_timing(self):
+        assert self.running
+        self.running = False
+        self.readings += 1
+        return [(f"kernel{self.readings}", 0.5)]
+
+
+def test_times_come_from_devices_with_a_clock(bytes_device):
+    _, session = bytes_device()
+    clock = Clock()
+    session.start_timing, session.stop_timing = clock.start_timing, clock.stop_timing
+    with profile() as outer:
+        with profile() as inner:
+            pass
+    assert not clock.running
+    assert [time.kernel for time in inner.kernel_times] == ["kernel1"]
+    assert [time.kernel for time in outer.kernel_times] == ["kernel1", "kernel2"]
+    assert outer.kernel_times[0] == ("bytes:0", "kernel1", 0.5)
+    assert json.loads(json.dumps(outer.to_dict()))["kernel_times"][1]["seconds"] == 0.5
+    assert "500.000 ms  bytes:0  kernel1 x 1, on the device" in str(inner)

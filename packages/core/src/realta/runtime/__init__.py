@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from realta.runtime.places import Places
     from realta.runtime.planning import plan_for
     from realta.runtime.pool import Block, MemoryStats, Pool, size_class
-    from realta.runtime.profiler import Profile, RunRecord, profile
+    from realta.runtime.profiler import KernelTime, Profile, RunRecord, profile
     from realta.runtime.program import Program
     from realta.runtime.steps import Fallback
     from realta.runtime.support import data_dtype, refusal
@@ -100,6 +100,7 @@ __all__ = [
     "Handle",
     "KernelCache",
     "KernelReport",
+    "KernelTime",
     "Launch",
     "Limits",
     "MemoryStats",
@@ -262,6 +263,7 @@ __getattr__ = on_demand(
             "size_class",
         ),
         "profiler": (
+            "KernelTime",
             "Profile",
             "RunRecord",
             "profile",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from realta.runtime.contract import KernelReport
-from realta.runtime.device import synchronize
+from realta.runtime.device import OpenDevice, open_devices, synchronize
 from realta.runtime.hooks import (
     CompileEvent,
     ExecuteEvent,
@@ -18,7 +18,21 @@ from realta.runtime.hooks import (
 )
 from realta.runtime.units import format_bytes
 
-__all__ = ["Profile", "RunRecord", "profile"]
+__all__ = ["KernelTime", "Profile", "RunRecord", "profile"]
+
+
+class KernelTime(NamedTuple):
+    """How long a kernel took on its device, by the device's own clock.
+
+    Args:
+        device: where it ran.
+        kernel: its name.
+        seconds: from its start to its end.
+    """
+
+    device: str
+    kernel: str
+    seconds: float
 
 
 class RunRecord(NamedTuple):
@@ -42,12 +56,21 @@ class RunRecord(NamedTuple):
 
 
 class Profile:
-    """What ran: in order, one record a run."""
+    """What ran: in order, one record a run.
 
-    __slots__ = ("compile_seconds", "compiles", "runs", "seconds")
+    Attributes:
+        runs: every run of a program.
+        kernel_times: every kernel of the devices that were open at the start and have a clock.
+        compiles: programs compiled.
+        compile_seconds: time that took.
+        seconds: time of the whole block.
+    """
+
+    __slots__ = ("compile_seconds", "compiles", "kernel_times", "runs", "seconds")
 
     def __init__(self) -> None:
         self.runs: list[RunRecord] = []
+        self.kernel_times: list[KernelTime] = []
         self.compiles = 0
         self.compile_seconds = 0.0
         self.seconds = 0.0
@@ -72,6 +95,7 @@ class Profile:
                 }
                 for run in self.runs
             ],
+            "kernel_times": [timed._asdict() for timed in self.kernel_times],
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -86,6 +110,13 @@ class Profile:
                 f"  {run.seconds * 1e3:9.3f} ms  {run.device}  {run.name}: {names}  "
                 f"({format_bytes(run.bytes_in)} in, {format_bytes(run.bytes_out)} out)"
             )
+        totals: dict[tuple[str, str], list[float]] = {}
+        for timed in self.kernel_times:
+            totals.setdefault((timed.device, timed.kernel), []).append(timed.seconds)
+        lines += [
+            f"  {sum(times) * 1e3:9.3f} ms  {device}  {kernel} x {len(times)}, on the device"
+            for (device, kernel), times in totals.items()
+        ]
         return "\n".join(lines)
 
 
@@ -121,11 +152,38 @@ def profile() -> Iterator[Profile]:
 
     add_execute_wrapper(execute)
     add_compile_wrapper(compile)
+    clocks = [device for device in open_devices() if hasattr(device.session, "start_timing")]
+    _open_clocks(found, clocks)
     start = time.perf_counter()
     try:
         yield found
         synchronize()
     finally:
         found.seconds = time.perf_counter() - start
+        _close_clocks(found, clocks)
         remove_wrapper(execute)
         remove_wrapper(compile)
+
+
+_profiles: Final[list[Profile]] = []
+"""The blocks that are open. A device has one clock, which tells all of them."""
+
+
+def _open_clocks(found: Profile, devices: list[OpenDevice]) -> None:
+    if not _profiles:
+        for device in devices:
+            device.session.start_timing()  # type: ignore[attr-defined]
+    _profiles.append(found)
+
+
+def _close_clocks(found: Profile, devices: list[OpenDevice]) -> None:
+    for device in devices:
+        if device.lost is not None:
+            continue
+        session: Any = device.session
+        times = [KernelTime(device.name, *timed) for timed in session.stop_timing()]
+        for profile in _profiles:
+            profile.kernel_times += times
+        if len(_profiles) > 1:
+            session.start_timing()
+    _profiles.remove(found)
