@@ -82,7 +82,7 @@ def write_totals(
     pieces = segments.shared(segments.total(source))
     total = segments.combined(pieces, only_earlier=False)
     write.store(target, segments.number, total, both(segments.where, inside(segments.lane, 1)))
-    return write.launch(f"scan_{scan.combine}_totals")
+    return write.launch(f"scan_{scan.combine}_totals_{scan.lines.extent}")
 
 
 def write_scan(
@@ -116,4 +116,4 @@ def write_scan(
         write.assign(own, scan.join(own, term))
         found = (before, write.let(scan.join(offset, own), "sum"))
         scan.store(write, target, (segments.line, at), found, where)
-    return write.launch(f"scan_{scan.combine}_blocks")
+    return write.launch(f"scan_{scan.combine}_blocks_{scan.lines.extent}")
