@@ -85,10 +85,11 @@ class Dependence:
             self._visit_object(value)
 
     def _visit_object(self, value: Any) -> None:
-        known = self._seen.setdefault(id(value), len(self._seen))
-        if known != len(self._seen) - 1:
+        known = self._seen.get(id(value))
+        if known is not None:
             self.parts.append(("again", known))  # also what refers to itself
             return
+        self._seen[id(value)] = len(self._seen)
         self._walked.append(value)
         if isinstance(value, _FIXED):
             self._fixed(value)

@@ -71,7 +71,7 @@ class Subgraph(Generic[P, R]):
         if listed is not None:
             self.__realta_externals__ = listed
         if hasattr(fn, "__name__"):
-            update_wrapper(self, fn)
+            update_wrapper(self, fn, updated=())
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The function's results.

@@ -37,13 +37,18 @@ def retarget(graph: Graph, devices: Mapping[str, str]) -> Graph:
     for value in graph.inputs:
         new[value] = Input(_moved(value.type, devices), graph.input_name(value), value.payload)
     nodes = []
-    shared: dict[int, Attributes] = {}
+    shared: dict[int, Graph] = {}
     for node in graph.nodes:
-        attrs = shared.get(id(node.attrs))
-        if attrs is None:
-            attrs = shared[id(node.attrs)] = Attributes()
-            for name, attr in node.attrs.items():
-                dict.__setitem__(attrs, name, _attribute(name, attr, devices))
+        attrs = Attributes()
+        for name, attr in node.attrs.items():
+            if isinstance(attr, Graph):
+                # Ops that share a graph go on sharing it.
+                if id(attr) not in shared:
+                    shared[id(attr)] = retarget(attr, devices)
+                moved: Any = shared[id(attr)]
+            else:
+                moved = _attribute(name, attr, devices)
+            dict.__setitem__(attrs, name, moved)
         types = tuple([_moved(type, devices) for type in node.types])
         operands = tuple([new[v] for v in node.operands])
         made = Node(node.op, operands, attrs, types=types, where=node.where, region=node.region)
@@ -58,8 +63,6 @@ def _attribute(name: str, value: Any, devices: Mapping[str, str]) -> Any:
         return devices.get(value, value)
     if isinstance(value, TensorType):
         return _moved(value, devices)
-    if isinstance(value, Graph):
-        return retarget(value, devices)
     if isinstance(value, tuple):
         return tuple([_attribute("", item, devices) for item in value])
     return value

@@ -19,8 +19,6 @@ def _bound(value: Any, dims: Mapping[str, int]) -> Any:
         return tuple([_bound(v, dims) for v in value])
     if isinstance(value, TensorType):
         return bind_type(value, dims)
-    if isinstance(value, Graph):
-        return specialize(value, dims)
     return value
 
 
@@ -48,13 +46,18 @@ def specialize(graph: Graph, dims: Mapping[str, int]) -> Graph:
         bound = Input(bind_type(value.type, dims), graph.input_name(value), value.payload)
         new[value] = bound
     nodes = []
-    shared: dict[int, Attributes] = {}
+    shared: dict[int, Graph] = {}
     for node in graph.nodes:
-        attrs = shared.get(id(node.attrs))
-        if attrs is None:
-            attrs = shared[id(node.attrs)] = Attributes()
-            for name, value in node.attrs.items():
-                dict.__setitem__(attrs, name, _bound(value, dims))
+        attrs = Attributes()
+        for name, value in node.attrs.items():
+            if isinstance(value, Graph):
+                # Ops that share a graph go on sharing it.
+                if id(value) not in shared:
+                    shared[id(value)] = specialize(value, dims)
+                bound: Any = shared[id(value)]
+            else:
+                bound = _bound(value, dims)
+            dict.__setitem__(attrs, name, bound)
         operands = tuple([new[v] for v in node.operands])
         made = Node(node.op, operands, attrs, where=node.where, region=node.region)
         nodes.append(made)
