@@ -375,7 +375,7 @@ class VectorText(KernelText):
     ) -> tuple[Var, Var]:
         """The two operands of a step: the lanes below the half, and those above."""
         if width == self.lanes:
-            halves = [list(range(half)), list(range(half, width))]
+            halves = [list(range(half)), list(range(half, 2 * half))]
             texts = [self.component(name, numbers) for numbers in halves]
         else:
             up = [n + half if n % width < half else n for n in range(self.lanes)]
