@@ -54,10 +54,9 @@ def specialize(graph: Graph, dims: Mapping[str, int]) -> Graph:
                 # Ops that share a graph go on sharing it.
                 if id(value) not in shared:
                     shared[id(value)] = specialize(value, dims)
-                bound: Any = shared[id(value)]
+                dict.__setitem__(attrs, name, shared[id(value)])
             else:
-                bound = _bound(value, dims)
-            dict.__setitem__(attrs, name, bound)
+                dict.__setitem__(attrs, name, _bound(value, dims))
         operands = tuple([new[v] for v in node.operands])
         made = Node(node.op, operands, attrs, where=node.where, region=node.region)
         nodes.append(made)
