@@ -202,11 +202,10 @@ class _Tile:
         self.high = _power(-(-m // self.lane_rows), 4)
         self.wide = _power(-(-n // self.lane_columns), 4 if self.staged_x else 2)
         while self.cells > 1 and self.cells * self.levels * itemsize > profile.lane_bytes:
-            self.high, self.wide = (
-                (self.high // 2, self.wide)
-                if self.high > self.wide
-                else (self.high, self.wide // 2)
-            )
+            if self.high > self.wide:
+                self.high //= 2
+            else:
+                self.wide //= 2
         self.width = self.lane_columns * self.wide
         self.pitch = 1 if self.staged_x else 0
         self.strips, self.height = 1, self.lane_rows * self.high
@@ -319,6 +318,12 @@ class _Program:
             self._flush(Number(0))
 
     def _strip(self, strip: Index, first: Index, count: int) -> None:
+        """Adds the products of a panel, if the strip has rows."""
+        row = (self.row_tile * self.tile.strips + strip) * self.tile.high
+        with self.writer.when(None if self.tile.staged_x else inside(row, self.problem.m)):
+            self._products(strip, first, count)
+
+    def _products(self, strip: Index, first: Index, count: int) -> None:
         tile = self.tile
         if tile.strips > 1:
             self._clear(0, 1)

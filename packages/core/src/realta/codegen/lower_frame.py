@@ -169,11 +169,17 @@ def map_of_store(read: Read, group: Group) -> IndexMap:
 
 def _coordinates(value: Value, span: Span, full: Coordinates, group: Group) -> Coordinates:
     """The coordinates of a value in some loops, from those of the group's shape."""
-    if span == "full":
+    shape, loops = value.type.static_shape, group.shape
+    if span == "row":
+        if len(shape) == len(full):
+            return tuple(Number(0) if n in group.axes else c for n, c in enumerate(full))
+        full = tuple(c for n, c in enumerate(full) if n not in group.axes)
+        loops = group.row_shape
+    if shape == loops:
         return full
-    if len(value.type.shape) == len(full):
-        return tuple(Number(0) if n in group.axes else c for n, c in enumerate(full))
-    return tuple(c for n, c in enumerate(full) if n not in group.axes)
+    # A stored reshape has its elements in the order of the loops.
+    extents = tuple(d for d in loops if isinstance(d, int))
+    return unravel(flat_of(full, extents), shape)
 
 
 class _Atom(Record):

@@ -57,11 +57,18 @@ class Members:
         self.group = group
         self.inside = set(group.nodes)
         self.computing = [n for n in group.nodes if self._computes(n)]
-        self.stores = [(v, group.source(v)) for v in group.outputs]
+        self._shown_rows: set[Value] = set()
+        sources = [(v, group.source(v)) for v in group.outputs]
+        self.stores = [(v, s if self.is_member(s) else v) for v, s in sources]
+        elements = prod(d for d in group.shape if isinstance(d, int))
+        # Index maps over other kernels' values may be stored row by row as well.
+        self._shown_rows |= {
+            s for _, s in self.stores if not self.is_member(s) and s.type.size != elements
+        }
         self.reads = self.reads_of(self.computing)
         for _, value in self.stores:
             if not self.is_member(value):
-                self.reads.setdefault((value, "full"))
+                self.reads.setdefault(self.read_of(value))
 
     def _computes(self, node: Node) -> bool:
         return node.op.name not in VIEWS and node.op.kind is not OpKind.CREATION
@@ -71,7 +78,9 @@ class Members:
         return isinstance(value, Node) and self.group.levels.get(value, "view") != "view"
 
     def is_row(self, value: Value) -> bool:
-        """Whether a member has one element per row."""
+        """Whether a member, or what is stored, has one element per row."""
+        if value in self._shown_rows:
+            return True
         return isinstance(value, Node) and self.group.levels.get(value) == "row"
 
     def span(self, node: Node) -> Span:

@@ -20,6 +20,7 @@ from realta.types import (
     BY_NAME,
     DType,
     bool_,
+    float16,
     float32,
     int32,
     int64,
@@ -176,7 +177,8 @@ def _next_half(x: Expr, y: Expr, dtype: DType) -> Expr:
     least = Apply("copysign", (bitcast(Const(1, uint16), uint16, dtype), y), float32)
     found = bitcast(moved, uint16, dtype)
     found = select(Apply("equal", (x, zero), bool_), least, found)
-    found = select(Apply("equal", (x, y), bool_), y, found)
+    # Of two zeros NumPy gives the first one in float16, as nowhere else.
+    found = select(Apply("equal", (x, y), bool_), x if dtype is float16 else y, found)
     unordered = _either(Apply("is_nan", (x,), bool_), Apply("is_nan", (y,), bool_))
     return select(unordered, Apply("add", (x, y), float32), found)
 

@@ -8,9 +8,13 @@ from typing import Final
 from realta.codegen.lowered import Lowered
 from realta.codegen.profile import DeviceProfile
 from realta.codegen.singles.bounds import lower_check_bounds
+from realta.codegen.singles.creation import lower_iota
+from realta.codegen.singles.gather import lower_gather
 from realta.codegen.singles.philox import lower_philox
 from realta.codegen.singles.scan import lower_scan
+from realta.codegen.singles.scatter import lower_scatter
 from realta.codegen.singles.sort import lower_sort
+from realta.codegen.singles.update import lower_update_slice
 from realta.fusion import Limits
 from realta.graph import Node
 
@@ -23,8 +27,12 @@ SINGLES: Final[Mapping[str, Callable[[Node, DeviceProfile, Limits], Lowered]]] =
     "cummin": lower_scan,
     "cumprod": lower_scan,
     "cumsum": lower_scan,
+    "gather": lower_gather,
+    "iota": lower_iota,
     "philox_bits": lower_philox,
+    "scatter": lower_scatter,
     "sort": lower_sort,
+    "update_slice": lower_update_slice,
 }
 """Each takes a node of static shapes with elements in its result, and a profile that fits the
 device."""
