@@ -12,10 +12,20 @@ from realta.context import current
 from realta.errors import RealtaError
 from realta.plugins import close_devices, forget_plugins, open_device
 
-from tests.errors import devices, failures, graphs, habits, indexing, realizing, values, windows
+from tests.errors import (
+    control,
+    devices,
+    failures,
+    graphs,
+    habits,
+    indexing,
+    realizing,
+    values,
+    windows,
+)
 from tests.errors.catalogue import CASES, Place, golden_texts, normalized
 
-MODULES = (devices, failures, graphs, habits, indexing, realizing, values, windows)
+MODULES = (control, devices, failures, graphs, habits, indexing, realizing, values, windows)
 GROUPS = [module.__name__.rpartition(".")[2] for module in MODULES]
 USERS_LINE = "<user's line>"
 IDS = [f"{case.group}: {case.title}" for case in CASES]

@@ -8,10 +8,20 @@ import realta
 from realta.errors import RealtaError
 from realta.plugins import close_devices, forget_plugins
 
-from tests.errors import devices, failures, graphs, habits, indexing, realizing, values, windows
+from tests.errors import (
+    control,
+    devices,
+    failures,
+    graphs,
+    habits,
+    indexing,
+    realizing,
+    values,
+    windows,
+)
 from tests.errors.catalogue import CASES, HERE, Place, normalized, written
 
-MODULES = (devices, failures, graphs, habits, indexing, realizing, values, windows)
+MODULES = (control, devices, failures, graphs, habits, indexing, realizing, values, windows)
 
 
 def text_of(case, folder: Path) -> str:

@@ -132,7 +132,7 @@ def test_wrong_arguments():
     with pytest.raises(ArgumentError, match=r"operand 1 of test\.fill is to be .*, and is int"):
         F.inplace_custom("test.fill", "reference", [x, 3])
     with pytest.raises(ArgumentError, match="the name of a custom function has a dot, got 'scale'"):
-        F.register_custom("scale")(scale)
+        F.register_custom("scale")
     with pytest.raises(ArgumentError, match="takes and returns nothing"):
         F.custom("test.scale", "reference", [], [])
 

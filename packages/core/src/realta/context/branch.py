@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from realta.context.base import RecordingContext
 from realta.context.graph_context import GraphRealizationContext
 from realta.context.graph_record import GraphRecord
 from realta.context.inputs import DrawInput
+from realta.context.location import caller_location
 from realta.context.pending import pending_graph
 from realta.context.seed import RandomState
+from realta.errors import RealizationError
 from realta.graph import Graph, Input, Value
 from realta.types import TensorType
 
@@ -70,6 +72,18 @@ class BranchContext(GraphRealizationContext):
         made = Input(outer.type)
         self._read[id(handle)] = (handle, outer, made)  # the handle too: its number is its own
         return made
+
+    def demand(self, handles: Sequence[Any]) -> NoReturn:
+        """Raises: what is traced has no values.
+
+        Raises:
+            RealizationError: always.
+        """
+        raise RealizationError(
+            f"a tensor of {self.name} has no value yet: the function is traced, and runs later",
+            where=str(caller_location()),
+            fix="decide with F.cond, or choose with F.where; F.print shows values when it runs",
+        )
 
     def draw(self, stream: RandomState, device: str) -> DrawInput:
         """The random state of a draw: one that is worked out from the state of the control flow."""

@@ -61,6 +61,7 @@ def items(results: Any, label: str) -> list[Any]:
         if not (isinstance(item, (Tensor, Value, np.ndarray, np.generic)) or is_weak(item)):
             raise ArgumentError(
                 f"{label} returned {type(item).__name__}",
+                where=str(caller_location()),
                 fix="return a tensor, a number, or a flat list or tuple of them",
             )
     return found
@@ -86,7 +87,11 @@ def trace_branch(
         ArgumentError: it cannot be called, or returns something else than tensors.
     """
     if not callable(function):
-        raise ArgumentError(f"{role} is {type(function).__name__}", fix="pass a function")
+        raise ArgumentError(
+            f"{role} is {type(function).__name__}",
+            where=str(caller_location()),
+            fix="pass a function",
+        )
     label = described(role, function)
     context = BranchContext(outer, role, types)
     with context:

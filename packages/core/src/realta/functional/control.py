@@ -64,11 +64,15 @@ def cond(
 def _predicate(tensor: Tensor, what: str) -> Tensor:
     if tensor.dtype is not bool_:
         raise DTypeError(
-            f"{what} must be bool, got {tensor.type}", fix="compare it, as in `x != 0`"
+            f"{what} must be bool, got {tensor.type}",
+            where=f"cond at {caller_location()}",
+            fix="compare it, as in `x != 0`",
         )
     if tensor.shape != ():
         raise ShapeError(
-            f"{what} must be 0-d, got {tensor.type}", fix="reduce it with F.all or F.any"
+            f"{what} must be 0-d, got {tensor.type}",
+            where=f"cond at {caller_location()}",
+            fix="reduce it with F.all or F.any",
         )
     return tensor
 
@@ -174,7 +178,9 @@ def while_loop(
     given = _initial(items(initial_values, "initial_values"))
     if not given:
         raise ArgumentError(
-            "while_loop got no initial values", fix="carry at least one tensor from step to step"
+            "while_loop got no initial values",
+            where=f"while_loop at {caller_location()}",
+            fix="carry at least one tensor from step to step",
         )
     types = [tensor._type for tensor in given]
     test = trace_branch(context, "predicate", predicate, types)
@@ -197,19 +203,20 @@ def _initial(values: Sequence[Any]) -> list[Tensor]:
 
 
 def _check_test(test: Branch) -> None:
+    where = f"while_loop at {caller_location()}"
     if len(test.results) != 1:
-        raise ArgumentError(
-            f"{test.label} returns {len(test.results)} result(s)", fix="return one 0-d bool"
-        )
+        what = f"{test.label} returns {len(test.results)} result(s)"
+        raise ArgumentError(what, where=where, fix="return one 0-d bool")
     if test.stored:
-        raise ArgumentError(
-            f"{test.label} stores to a tensor", fix="store in the body, or carry the tensor"
-        )
+        what = f"{test.label} stores to a tensor"
+        raise ArgumentError(what, where=where, fix="store in the body, or carry the tensor")
     type = test.results[0].type
     if type.dtype is not bool_:
-        raise DTypeError(f"{test.label} returns {type}, must be bool", fix="compare, as in `x < 9`")
+        what = f"{test.label} returns {type}, must be bool"
+        raise DTypeError(what, where=where, fix="compare it, as in `x < 9`")
     if type.shape != ():
-        raise ShapeError(f"{test.label} returns {type}, must be 0-d", fix="use F.all or F.any")
+        what = f"{test.label} returns {type}, must be 0-d"
+        raise ShapeError(what, where=where, fix="reduce it with F.all or F.any")
 
 
 def _as_carried(item: Any, type: TensorType) -> Any:

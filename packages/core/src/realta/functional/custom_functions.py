@@ -48,6 +48,13 @@ def register_custom(
     Raises:
         ArgumentError: the name has no dot.
     """
+    owner, dot, rest = name.partition(".")
+    if not (owner and dot and rest):
+        raise ArgumentError(
+            f"the name of a custom function has a dot, got {name!r}",
+            where=f"register_custom at {caller_location()}",
+            fix="begin it with your package's name, as in vendor.scale",
+        )
 
     def register(function: Function) -> Function:
         changed = None if mutates is None else tuple(mutates)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from realta.errors import ArgumentError, ExecutionError, RealtaError, UnsupportedOp
+from realta.errors import ExecutionError, RealtaError, UnsupportedOp
 from realta.graph import Graph
 from realta.records import Record
 from realta.runtime.device import resolve_device
@@ -48,17 +48,7 @@ _functions: Final[dict[str, CustomFunction]] = {}
 
 
 def register_custom(found: CustomFunction) -> None:
-    """Registers a function; one of the same name that was registered before is replaced.
-
-    Raises:
-        ArgumentError: the name has no dot: plain names are kept for this library.
-    """
-    owner, dot, rest = found.name.partition(".")
-    if not (owner and dot and rest):
-        raise ArgumentError(
-            f"the name of a custom function has a dot, got {found.name!r}",
-            fix="begin it with your package's name, as in vendor.scale",
-        )
+    """Registers a function; one of the same name that was registered before is replaced."""
     _functions[found.name] = found
 
 
