@@ -1,6 +1,8 @@
 import json
 
 import pytest
+import realta
+from realta import F
 from realta.fusion import Rules, explain_plan, plan
 from realta.graph import Builder, Location, Region
 from realta.types import TensorType
@@ -98,3 +100,16 @@ def test_symbolic_shapes_have_no_bytes(write):
     made = explain_plan(plan(b.finish(b.softmax(x, axis=1))))
     assert made.bytes_moved == 0
     assert "%x: f32[batch,4], symbolic size" in made.text()
+
+
+def test_an_op_with_graphs_has_one_line_that_names_them():
+    x = realta.TensorType("float32", (3,), "reference:0")
+
+    def doubled(x):
+        return F.cond(F.sum(x) > 1, None, lambda: x + x, lambda: x)
+
+    text = str(realta.explain(realta.compile(doubled)(x)))
+    assert text.count("= cond(") == 1
+    (line,) = (line for line in text.splitlines() if "= cond(" in line)
+    assert "then=graph " in line
+    assert "otherwise=graph " in line

@@ -175,7 +175,7 @@ class _Writer:
 
     def __init__(self, graph: Graph) -> None:
         self.names = value_names(graph)
-        lines = GraphPrinter(graph).lines()
+        lines = GraphPrinter(graph, brief=True).lines()
         self.lines = {
             node: "".join(text for _, text in line if not text.startswith(" region=")).strip()
             for node, line in lines

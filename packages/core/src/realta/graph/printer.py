@@ -51,6 +51,7 @@ class GraphPrinter:
         graph: what to print.
         locations: whether to add locations.
         annotate: comments by node.
+        brief: whether graphs among attributes are only named, so that each op has one line.
     """
 
     def __init__(
@@ -59,8 +60,10 @@ class GraphPrinter:
         *,
         locations: bool = False,
         annotate: Callable[[Node], str] | None = None,
+        brief: bool = False,
     ) -> None:
         self.graph = graph
+        self.brief = brief
         self.locations = locations
         self.annotate = annotate
         self.names = value_names(graph)
@@ -105,6 +108,9 @@ class GraphPrinter:
         for role, text in self._arguments(node):
             line.append((role, text))
             if not text.endswith("="):
+                continue
+            if self.brief:
+                line.append((role, f"graph {node.attrs[text[:-1]].name}"))
                 continue
             first, *between, last = self._inner(node.attrs[text[:-1]]).lines()
             yield node, line + first[1]
