@@ -100,12 +100,12 @@ def is_host(name: str) -> bool:
 
 
 def accelerators() -> list[str]:
-    """The devices that are no hosts: cuda first, then the others by name, opencl last."""
+    """Every device that is an accelerator: cuda first, then the others by name, opencl last."""
     found = []
     for entry in backends(probe=True):
         if entry.state == "available":
             infos = probe_backend(entry.name)
-            found += [(entry.name, info.index) for info in infos if info.kind != "host"]
+            found += [(entry.name, info.index) for info in infos if info.kind == "accelerator"]
     found.sort(key=lambda item: (_LAST.get(item[0], 1), *item))
     return [f"{name}:{index}" for name, index in found]
 
