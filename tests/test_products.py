@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MEMBERS = [
     "packages/core",
     "packages/backend-numpy",
+    "packages/backend-opencl",
     "conformance",
     "saboteurs",
     "examples/backend-minimal",
