@@ -167,7 +167,7 @@ class FromIndex(Expr):
 
 
 class Compare(Expr):
-    """``index < bound`` as a bool: what predicates are made of, with ``logical_and``."""
+    """``index < bound`` as a bool: what predicates are made of, with ``bitwise_and``."""
 
     __slots__ = ("bound", "index")
 
