@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from realta.on_demand import on_demand
 
 if TYPE_CHECKING:
+    from realta.codegen.dialect import CDialect, VectorSyntax
     from realta.codegen.index_width import index_bits
     from realta.codegen.interpreter import interpret, interpret_lowered
     from realta.codegen.ir import (
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from realta.codegen.lowered import Launch, Lowered, Temporary
     from realta.codegen.printer import print_kernel
     from realta.codegen.profile import CPU_PROFILE, GPU_PROFILE, LOOP_PROFILE, DeviceProfile
+    from realta.codegen.render import KernelSignature, signature, translation_unit
     from realta.codegen.verifier import verify_kernel
     from realta.codegen.writer import KernelWriter
 
@@ -49,6 +51,7 @@ __all__ = [
     "Assign",
     "Barrier",
     "Buffer",
+    "CDialect",
     "Compare",
     "Const",
     "Declare",
@@ -58,6 +61,7 @@ __all__ = [
     "FromIndex",
     "If",
     "Kernel",
+    "KernelSignature",
     "KernelWriter",
     "Launch",
     "Let",
@@ -69,16 +73,20 @@ __all__ = [
     "Temporary",
     "Tree",
     "Var",
+    "VectorSyntax",
     "index_bits",
     "interpret",
     "interpret_lowered",
     "print_kernel",
+    "signature",
+    "translation_unit",
     "verify_kernel",
 ]
 
 __getattr__ = on_demand(
     __name__,
     {
+        "dialect": ("CDialect", "VectorSyntax"),
         "index_width": ("index_bits",),
         "interpreter": ("interpret", "interpret_lowered"),
         "ir": (
@@ -89,6 +97,7 @@ __getattr__ = on_demand(
         "lowered": ("Launch", "Lowered", "Temporary"),
         "printer": ("print_kernel",),
         "profile": ("CPU_PROFILE", "GPU_PROFILE", "LOOP_PROFILE", "DeviceProfile"),
+        "render": ("KernelSignature", "signature", "translation_unit"),
         "verifier": ("verify_kernel",),
         "writer": ("KernelWriter",),
     },
