@@ -204,16 +204,3 @@ def test_stores_go_to_what_was_loaded():
     assert compiled.weights["last"].tolist() == [3, 4, 5]
     assert module.seen.tolist() == [0, 0, 0]
     assert module.last.tolist() == [0, 0, 0]
-
-
-def test_programs_of_many_extents_are_bounded_and_the_least_used_goes():
-    compiled = compile(lambda x: x + 1)(TensorType("float32", ("n",)))
-    programs = compiled._programs
-    for extent in range(64):
-        compiled(F.zeros(extent))
-    first = programs._found[(("n", 0),)]
-    compiled(F.zeros(0))
-    compiled(F.zeros(100))
-    assert len(programs._found) == 64
-    assert programs._found[(("n", 0),)] is first
-    assert (("n", 1),) not in programs._found

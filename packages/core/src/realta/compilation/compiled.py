@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from realta import runtime
-from realta.compilation.programs import Programs
+from realta.compilation.programs import KEPT, Programs
 from realta.compilation.signature import Signature
 from realta.compilation.staging import Slot, StagedGraph, stage
 from realta.compilation.supplies import Captured, External
@@ -98,11 +98,14 @@ class CompiledFunction:
         self._options = runtime.Options(numerics=numerics, name=self.name)
         self._signature = Signature(self.name, staged.types, _tensor_labels(staged))
         self._programs = Programs(staged.graph, self._options)
-        # With nothing captured, drawn or stored, a call is its arguments and the program.
-        simple = not staged.supplies and not staged.stored and not self.donate
+        # With tensors in a row, one result and nothing stored, a call needs no trees.
+        simple = not staged.stored and not self.donate
         flat = simple and staged.arguments == flatten(((*staged.types,), {}))[1]
         one = staged.results.is_leaf and staged.constants == (Slot,)
-        self._plain = len(staged.types) if flat and one and self._programs.static else -1
+        self._flat = len(staged.types) if flat and one else -1
+        self._quick: dict[tuple[Any, ...], runtime.Program] = {}
+        if self._flat >= 0 and self._programs.static is not None:
+            self._quick[staged.types] = self._programs.static
 
     @property
     def graph(self) -> Graph:
@@ -173,20 +176,30 @@ class CompiledFunction:
                 ran.
             RealizationError: it is called while a graph is recorded.
         """
-        if len(args) == self._plain and not kwargs and current.get() is None:
-            storages = []
-            for tensor, type_ in zip(args, self.staged.types, strict=True):
-                if tensor.__class__ is not Tensor or tensor._type is not type_:
-                    break
-                storage = tensor._storage
-                if storage is None:
-                    break
-                storages.append(storage)
-            else:
-                programs = self._programs
-                found = programs.static.run(storages, places=programs.places)  # type: ignore[union-attr]
-                return real_tensor(found[0])
+        if len(args) == self._flat and not kwargs and current.get() is None:
+            found = self._call_quick(args)
+            if found is not None:
+                return found
         return self._call(args, kwargs)
+
+    def _call_quick(self, args: Any) -> Tensor | None:
+        """A call whose types have been seen, with real tensors; None if it is none."""
+        inputs: list[Any] = []
+        types: list[Any] = []
+        for tensor in args:
+            if tensor.__class__ is not Tensor or tensor._storage is None:
+                return None
+            inputs.append(tensor._storage)
+            types.append(tensor._type)
+        key = tuple(types)
+        program = self._quick.pop(key, None)
+        if program is None:
+            return None
+        self._quick[key] = program  # the last one to go
+        for supply in self.staged.supplies:
+            storage = supply.tensor._storage if supply.__class__ is External else None
+            inputs.append(supply.get() if storage is None else storage)
+        return real_tensor(program.run(inputs, places=self._programs.places)[0])
 
     def _call(self, args: Any, kwargs: Any) -> Any:
         context = current.get()
@@ -201,6 +214,10 @@ class CompiledFunction:
         program = self._programs.get(self._signature.bind(tensors))
         for tensor in tensors:
             tensor._real_storage()
+        if self._flat >= 0:
+            self._quick[tuple([tensor._type for tensor in tensors])] = program
+            if len(self._quick) > KEPT:
+                self._quick.pop(next(iter(self._quick)), None)
         self._refuse_aliases(tensors)
         # A region must be able to put back what it stored to.
         keeps = isinstance(context, EagerRealizationContext)

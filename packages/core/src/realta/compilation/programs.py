@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, Final
 
 from realta import runtime
+from realta.context import caller_location
 from realta.errors import ShapeError
 from realta.graph import Graph
 from realta.locks import Lock
 from realta.passes.specialize import specialize
 
-__all__ = ["Programs"]
+__all__ = ["KEPT", "Programs"]
 
-_KEPT: Final = 64
+KEPT: Final = 64
 """Programs for different extents that one graph keeps; the least recently used goes first."""
 
 
@@ -30,7 +32,7 @@ class Programs:
         places: where its ops stand in the user's program.
     """
 
-    __slots__ = ("_found", "_lock", "device", "graph", "options", "places", "static")
+    __slots__ = ("_found", "_lock", "_warned", "device", "graph", "options", "places", "static")
 
     def __init__(
         self,
@@ -44,6 +46,7 @@ class Programs:
         self.places = runtime.Places(graph.nodes).keep()
         self._found: dict[Any, runtime.Program] = {}
         self._lock = Lock()
+        self._warned = False
         self.static: runtime.Program | None = None
         if all(value.type.is_static for value in graph.inputs):
             self.static = runtime.program_for(graph, options, device)
@@ -66,9 +69,23 @@ class Programs:
         program = runtime.program_for(specialize(self.graph, names), self.options, self.device)
         with self._lock:
             self._found[key] = program
-            if len(self._found) > _KEPT:
+            full = len(self._found) > KEPT
+            if full:
                 del self._found[next(iter(self._found))]
+        if full and not self._warned:
+            self._warned = True
+            self._warn()
         return program
+
+    def _warn(self) -> None:
+        place = caller_location()
+        warnings.warn_explicit(
+            f"{self.graph.name} was called with more than {KEPT} sets of extents, so the programs "
+            "used least recently are compiled again when they are needed; pad to fewer lengths",
+            RuntimeWarning,
+            place.file,
+            place.line,
+        )
 
     def only(self) -> runtime.Program:
         """The only program.
