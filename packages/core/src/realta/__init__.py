@@ -61,7 +61,7 @@ from realta.types import (
 )
 
 if TYPE_CHECKING:
-    from realta import nn, random, testing, tree
+    from realta import array_api, nn, random, testing, tree
     from realta.compilation import CompiledFunction, StagedGraph, compile, load, load_graph, stage
     from realta.explaining import explain
     from realta.functional import functional
@@ -74,8 +74,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CPU", "SPEC", "Accelerator", "CompiledFunction", "DType", "Device", "F", "Graph",
-    "StagedGraph", "Tensor", "TensorType", "arange", "asarray", "backends", "bfloat16", "bool",
-    "bool_", "compile", "default_device", "default_dtype", "defaults", "devices", "empty",
+    "StagedGraph", "Tensor", "TensorType", "arange", "array_api", "asarray", "backends", "bfloat16",
+    "bool", "bool_", "compile", "default_device", "default_dtype", "defaults", "devices", "empty",
     "empty_like", "explain", "eye", "float8_e4m3fn", "float8_e5m2", "float16", "float32", "float64",
     "from_dlpack", "from_numpy", "full", "full_like", "functional", "int8", "int16", "int32",
     "int64", "lazy", "linspace", "load", "load_graph", "load_tensors", "memory_stats", "nn", "ones",
@@ -87,6 +87,7 @@ __all__ = [
 __getattr__ = on_demand(
     __name__,
     {
+        "array_api": (),
         "compilation": (
             "CompiledFunction",
             "StagedGraph",

@@ -7,6 +7,7 @@
     ├── DTypeError(TypeError)             dtypes that do not fit or do not promote
     │   └── ScalarOverflowError(OverflowError)   a Python int that a dtype cannot hold
     ├── ArgumentError(TypeError)          a wrong, missing or doubled argument
+    ├── ExchangeError(BufferError, ValueError)   memory that cannot be shared as asked
     ├── IndexBoundsError(IndexError)      an index outside its axis
     ├── DeviceError(RuntimeError)         tensors on devices that do not mix
     │   ├── BackendNotFound               no installed backend has that name
@@ -38,6 +39,7 @@ __all__ = [
     "DTypeError",
     "DeviceError",
     "DeviceFault",
+    "ExchangeError",
     "ExecutionError",
     "FusionError",
     "IndexBoundsError",
@@ -107,6 +109,10 @@ class ScalarOverflowError(DTypeError, OverflowError):
 
 class ArgumentError(RealtaError, TypeError):
     """An argument is missing, doubled, unknown or of the wrong kind."""
+
+
+class ExchangeError(RealtaError, BufferError, ValueError):
+    """Memory that cannot be shared with another library as it asks for."""
 
 
 class IndexBoundsError(RealtaError, IndexError):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from realta.context import caller_location
-from realta.errors import ArgumentError, DTypeError
+from realta.errors import ArgumentError, DTypeError, ExchangeError
 from realta.plugins import current_device, device_of, open_device
 from realta.tensor import Tensor, real_tensor
 from realta.types import as_dtype
@@ -78,7 +78,8 @@ def from_dlpack(x: Any, *, device: Any = None, copy: bool | None = None) -> Tens
             marks read-only.
 
     Raises:
-        ArgumentError: the object exports nothing, or cannot be shared.
+        ArgumentError: the object exports nothing.
+        ExchangeError: its memory cannot be imported, or not be shared.
     """
     if isinstance(x, Tensor):
         return asarray(x, device=device, copy=copy)
@@ -86,7 +87,7 @@ def from_dlpack(x: Any, *, device: Any = None, copy: bool | None = None) -> Tens
     opened = open_device(_place(device))
     possible = _is_dense(array) and opened.is_host
     if copy is False and not possible:
-        raise ArgumentError(
+        raise ExchangeError(
             "the producer's memory cannot be shared: it is strided or not on the device",
             where=f"from_dlpack(copy=False) at {caller_location()}",
             fix="use copy=None",
@@ -105,7 +106,7 @@ def _imported(x: Any) -> NDArray[Any]:
     try:
         return np.from_dlpack(x)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise ArgumentError(
+        raise ExchangeError(
             f"{type(x).__name__} cannot be imported through DLPack: {error}",
             where=str(caller_location()),
             fix="bring it to host memory in a dtype that NumPy has",
@@ -122,13 +123,13 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
         copy: False raises where a copy would be needed (lists, other dtypes, writable arrays).
 
     Raises:
-        ArgumentError: ``copy=False`` and a copy is needed.
+        ExchangeError: ``copy=False`` and a copy is needed.
     """
     if isinstance(obj, Tensor):
         wanted = obj.dtype if dtype is None else as_dtype(dtype)
         place = obj.device.name if device is None else device_of(device).name
         if copy is False and (wanted is not obj.dtype or place != obj.device.name):
-            raise ArgumentError(
+            raise ExchangeError(
                 f"{obj.type} as {wanted} on {place} needs a copy",
                 where=f"asarray(copy=False) at {caller_location()}",
                 fix="use copy=None",
@@ -138,7 +139,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     if copy is False:
         if isinstance(obj, np.ndarray) and dtype in (None, obj.dtype) and _is_immutable(obj):
             return from_numpy(obj, device=device)
-        raise ArgumentError(
+        raise ExchangeError(
             f"{type(obj).__name__} cannot be shared safely, so copy=False is refused",
             where=f"asarray(copy=False) at {caller_location()}",
             fix="use copy=None, or from_numpy(array, trusted=True)",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import realta
 from realta import F, Tensor, lazy
-from realta.errors import ArgumentError, MissingAttribute, UnsupportedOp
+from realta.errors import ArgumentError, ExchangeError, MissingAttribute
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_numpy_array(x):
     assert np.asarray(x, dtype=np.float64).dtype == np.float64
     assert np.asarray(Tensor(3)).shape == ()
     assert np.shares_memory(np.asarray(x, copy=False), x.numpy())
-    with pytest.raises(ArgumentError, match="cannot be had without a copy"):
+    with pytest.raises(ExchangeError, match="cannot be had without a copy"):
         x.__array__(np.float64, copy=False)
     np.testing.assert_array_equal(np.stack([x, x])[1], x.numpy())
 
@@ -162,12 +162,12 @@ def test_legacy_consumers_get_a_copy(x):
     if array.flags.writeable:
         array[0, 0] = -1
     assert x[0, 0].item() == 1
-    with pytest.raises(ArgumentError, match=r"DLPack before 1\.0"):
+    with pytest.raises(ExchangeError, match=r"DLPack before 1\.0"):
         x.__dlpack__(copy=False)
 
 
 def test_dlpack_of_what_numpy_does_not_know(x):
-    with pytest.raises(UnsupportedOp, match="NumPy exports no bfloat16 through DLPack"):
+    with pytest.raises(ExchangeError, match="NumPy exports no bfloat16 through DLPack"):
         x.cast("bfloat16").__dlpack__()
 
 
@@ -226,7 +226,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_texts_of_wrong_uses(name, x, masked):
     use, text = WRONG[name]
-    with pytest.raises(TypeError) as caught:
+    with pytest.raises((TypeError, ValueError)) as caught:
         use(x)
     assert masked(caught.value) == text
 
