@@ -19,13 +19,14 @@ from tests.errors import (
     graphs,
     habits,
     indexing,
+    models,
     realizing,
     values,
     windows,
 )
 from tests.errors.catalogue import CASES, Place, golden_texts, normalized
 
-MODULES = (control, devices, failures, graphs, habits, indexing, realizing, values, windows)
+MODULES = (control, devices, failures, graphs, habits, indexing, models, realizing, values, windows)
 GROUPS = [module.__name__.rpartition(".")[2] for module in MODULES]
 USERS_LINE = "<user's line>"
 IDS = [f"{case.group}: {case.title}" for case in CASES]

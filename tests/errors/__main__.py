@@ -15,13 +15,14 @@ from tests.errors import (
     graphs,
     habits,
     indexing,
+    models,
     realizing,
     values,
     windows,
 )
 from tests.errors.catalogue import CASES, HERE, Place, normalized, written
 
-MODULES = (control, devices, failures, graphs, habits, indexing, realizing, values, windows)
+MODULES = (control, devices, failures, graphs, habits, indexing, models, realizing, values, windows)
 
 
 def text_of(case, folder: Path) -> str:
