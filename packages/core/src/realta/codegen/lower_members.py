@@ -67,7 +67,7 @@ class Members:
         }
         self.reads = self.reads_of(self.computing)
         for _, value in self.stores:
-            if not self.is_member(value):
+            if not self.is_member(value) and self.number(value) is None:
                 self.reads.setdefault(self.read_of(value))
 
     def _computes(self, node: Node) -> bool:
