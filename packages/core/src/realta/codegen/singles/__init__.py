@@ -14,6 +14,7 @@ from realta.codegen.singles.philox import lower_philox
 from realta.codegen.singles.scan import lower_scan
 from realta.codegen.singles.scatter import lower_scatter
 from realta.codegen.singles.sort import lower_sort
+from realta.codegen.singles.unreduced import lower_unreduced
 from realta.codegen.singles.update import lower_update_slice
 from realta.fusion import Limits
 from realta.graph import Node
@@ -21,6 +22,8 @@ from realta.graph import Node
 __all__ = ["SINGLES"]
 
 SINGLES: Final[Mapping[str, Callable[[Node, DeviceProfile, Limits], Lowered]]] = {
+    "all": lower_unreduced,
+    "any": lower_unreduced,
     "argsort": lower_sort,
     "check_bounds": lower_check_bounds,
     "cummax": lower_scan,
@@ -29,9 +32,13 @@ SINGLES: Final[Mapping[str, Callable[[Node, DeviceProfile, Limits], Lowered]]] =
     "cumsum": lower_scan,
     "gather": lower_gather,
     "iota": lower_iota,
+    "max": lower_unreduced,
+    "min": lower_unreduced,
     "philox_bits": lower_philox,
+    "prod": lower_unreduced,
     "scatter": lower_scatter,
     "sort": lower_sort,
+    "sum": lower_unreduced,
     "update_slice": lower_update_slice,
 }
 """Each takes a node of static shapes with elements in its result, and a profile that fits the
