@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from realta.codegen.indices import Axis, Position, greatest, least
 from realta.codegen.interpreter import interpret
@@ -200,6 +200,10 @@ def test_names_that_languages_keep_for_themselves(machine, assert_same_bits):
     check(machine, write.build("words"), [np.ones(32, np.float32)], assert_same_bits)
 
 
+FEW = settings(
+    max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate],  # each example is a compilation: shrinking would take minutes
+)  # fmt: skip
 AXES = (Axis("group", 3), Axis("lane", LANES), Axis("i0", 5))
 
 
@@ -220,9 +224,7 @@ def indices(draw, depth=3):
     return least(of, number) if kind == "<" else greatest(of, number)
 
 
-@settings(
-    max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
-)  # fmt: skip
+@FEW
 @given(st.lists(indices(), min_size=24, max_size=24))
 def test_index_arithmetic(machine, assert_same_bits, exprs):
     write = KernelWriter(3, LANES)
@@ -231,13 +233,10 @@ def test_index_arithmetic(machine, assert_same_bits, exprs):
         at = (write.group * 5 + turn) * LANES + write.lane
         for out, index in zip(outs, exprs, strict=True):
             write.store(out, at, FromIndex(index, int64))
-            # Reading by it shows how an index is taken apart into a base and a stride.
     check(machine, write.build("arithmetic"), [], assert_same_bits)
 
 
-@settings(
-    max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
-)  # fmt: skip
+@FEW
 @given(st.lists(indices(), min_size=24, max_size=24))
 def test_reading_by_any_index(machine, assert_same_bits, exprs):
     write = KernelWriter(3, LANES)
