@@ -15,6 +15,7 @@ import numpy as np
 from realta.graph import Graph
 
 from realta_numpy.calls import Call, FusedCall
+from realta_numpy.moving import moving_call
 from realta_numpy.quiet import QUIET_STATE, STATE, quietly
 
 __all__ = ["direct_calls"]
@@ -40,6 +41,9 @@ def direct_calls(
     nbytes = sum(v.type.nbytes for v in graph.outputs) if graph.outputs else _MOST_BYTES + 1
     if nbytes > _MOST_BYTES:
         return None, None
+    moving = moving_call(graph)
+    if moving is not None:
+        return moving, None
     general = _kernel_call(graph, calls) or _general(graph, run)
     function = _only_ufunc(graph, calls)
     if function is None:

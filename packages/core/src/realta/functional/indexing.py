@@ -21,8 +21,9 @@ from realta.functional.arguments import (
 )
 from realta.functional.basic_index import BASIC, BasicIndex, basic_index, integer_index
 from realta.functional.calls import describe_call
+from realta.functional.fast_movement import fast_row
 from realta.functional.gathering import index_tensor
-from realta.functional.operation import arithmetic, movement, new_memo
+from realta.functional.operation import arithmetic, fast_path_enabled, movement, new_memo
 from realta.functional.replay import RunTimeIndex
 from realta.functional.storing import store
 from realta.tensor import Tensor
@@ -46,9 +47,9 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         RealizationError: a mask that is a tensor of a graph.
     """
     kind = type(key)
-    if kind is int and x._type.is_static and x.rank and current.get() is None and x._settle():
+    if kind is int and current.get() is None and x._settle() and x._type.shape:
         # The position is a parameter, so that walking over rows meets one program.
-        return _row(x, RunTimeIndex(integer_index(key, 0, x._type.static_shape[0])))
+        return _row(x, key)
     if kind in BASIC or (kind is tuple and BASIC.issuperset(map(type, key))):
         return read_basic(x, key)
     try:
@@ -87,7 +88,15 @@ def _sliced(tensor: Tensor, found: BasicIndex) -> Tensor:
     return apply("slice", tensor, start=found.start, stop=found.stop, step=found.step)
 
 
-_row = arithmetic(_row_of, name="getitem")
+_rows = new_memo()
+_row_by = arithmetic(_row_of, _rows, name="getitem")
+
+
+def _row_at(x: Tensor, key: int) -> Tensor:
+    return _row_by(x, RunTimeIndex(integer_index(key, 0, x._type.static_shape[0])))
+
+
+_row = fast_row(_row_at, _rows, new_memo(), fast_path_enabled)
 read_basic = movement(_part_of, name="getitem")
 
 

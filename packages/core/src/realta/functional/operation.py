@@ -23,6 +23,7 @@ from realta.context import (
 )
 from realta.errors import RealtaError
 from realta.functional.calls import describe_call, misuse
+from realta.functional.fast_movement import fast_movement
 from realta.functional.replay import Replay, call_key, replay_of
 from realta.graph import Value
 from realta.plugins import on_device_change
@@ -101,7 +102,9 @@ def arithmetic(
 
 def movement(body: Callable[P, R], *, name: str = "") -> Callable[P, R]:
     """Like `operation`; a bare call with a pending lazy tensor stays pending in its context."""
-    return _operation(body, new_memo(), name, follows=True)
+    memo = new_memo()
+    general = _operation(body, memo, name, follows=True)
+    return wraps(general)(fast_movement(general, memo, new_memo(), fast_path_enabled))
 
 
 def _operation(
