@@ -63,7 +63,9 @@ def lower(group: Group, profile: DeviceProfile, limits: Limits = NO_LIMITS) -> L
     if group.kind in ("reduce", "row"):
         return lower_reduce(group, profile, limits)
     if group.kind == "contraction":
-        return lower_contraction(group, profile)
+        lowered = lower_contraction(group, profile)
+        if lowered is not None:
+            return lowered
     if group.kind == "single":
         found = SINGLES.get(group.nodes[-1].op.name)
         if found is not None:

@@ -8,31 +8,21 @@ of equal terms is further off than spec 5a allows.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from math import prod
 from typing import Final
 
 from realta.codegen.indices import Index, Number, least
 from realta.codegen.ir import Apply, Buffer, Expr, Load, compute_type
-from realta.codegen.lower_frame import (
-    Frame,
-    IndexMap,
-    Place,
-    make_frame,
-    map_of_read,
-    map_of_store,
-    place_of,
-)
+from realta.codegen.lower_frame import Place, Read
 from realta.codegen.lower_loops import At, element_loops, write_element_loops
-from realta.codegen.lower_maps import Coordinates, flat_of, unravel
-from realta.codegen.lower_members import Body, Members, zero
+from realta.codegen.lower_maps import unravel
+from realta.codegen.lower_members import Body, zero
+from realta.codegen.lower_problem import Problem, problem_of
 from realta.codegen.lowered import Lowered
 from realta.codegen.profile import DeviceProfile
-from realta.codegen.scalar import constant, identity, rounded
+from realta.codegen.scalar import constant, identity, rounded, select
 from realta.codegen.writer import KernelWriter, both, inside
 from realta.fusion import Group
 from realta.graph import Node, Value
-from realta.types import DType
 
 __all__ = ["BLOCK", "lower_contraction"]
 
@@ -40,16 +30,19 @@ BLOCK: Final = 32
 """Terms that are added one after the other, and block results likewise."""
 
 
-def lower_contraction(group: Group, profile: DeviceProfile) -> Lowered:
-    """The kernel of a ``contraction`` group."""
-    problem = _Problem(group)
+def lower_contraction(group: Group, profile: DeviceProfile) -> Lowered | None:
+    """The kernel of a ``contraction`` group; None if there is none for its contraction."""
+    problem = problem_of(group)
+    if problem is None:
+        return None
     if problem.k == 0:
         return _lower_nothing(problem, group, profile)
     tile = _Tile(problem, profile)
     writer = KernelWriter(problem.batches * tile.rows * tile.columns, profile.lanes)
     body = Body(writer, problem.members, problem.frame)
     epilogue = problem.members.reads_of(problem.epilogue)
-    body.bind([(problem.x, "full"), (problem.y, "full"), *epilogue], group.outputs)
+    operands: list[Read] = [(v, "full") for v in (problem.x, problem.y) if v.type.size]
+    body.bind([*operands, *epilogue], group.outputs)
     _Program(problem, tile, body).write()
     text = (
         f"{problem.batches} x {problem.m} x {problem.n} x {problem.k}, tiles of "
@@ -58,7 +51,7 @@ def lower_contraction(group: Group, profile: DeviceProfile) -> Lowered:
     return Lowered((writer.launch("contraction"),), text)
 
 
-def _lower_nothing(problem: _Problem, group: Group, profile: DeviceProfile) -> Lowered:
+def _lower_nothing(problem: Problem, group: Group, profile: DeviceProfile) -> Lowered:
     """A contraction over no terms: zeros, and what follows."""
     members, node = problem.members, problem.node
     members.reads = members.reads_of(problem.epilogue)
@@ -78,99 +71,6 @@ def _lower_nothing(problem: _Problem, group: Group, profile: DeviceProfile) -> L
     return Lowered((writer.launch("contraction"),), f"{frame.rows} sums of nothing")
 
 
-class _Problem:
-    """A contraction as batches of products of an m × k with a k × n matrix."""
-
-    def __init__(self, group: Group) -> None:
-        self.members = Members(group)
-        dots = [n for n in self.members.computing if n.op.name == "dot_general"]
-        self.node = dots[0]
-        self.x, self.y = self.node.operands
-        self.epilogue = [n for n in self.members.computing if n is not self.node]
-        attrs, x_shape, y_shape = (
-            self.node.attrs,
-            self.x.type.static_shape,
-            self.y.type.static_shape,
-        )
-        self.x_order = _order(len(x_shape), attrs["x_batch"], attrs["x_contract"])
-        self.y_order = _order(len(y_shape), attrs["y_batch"], attrs["y_contract"])
-        batch = tuple(x_shape[a] for a in attrs["x_batch"])
-        contract = tuple(x_shape[a] for a in attrs["x_contract"])
-        rows = tuple(x_shape[a] for a in self.x_order[1])
-        columns = tuple(y_shape[a] for a in self.y_order[1])
-        self.shapes = (batch, rows, columns, contract)
-        self.batches, self.m, self.n, self.k = map(prod, self.shapes)
-        self.dtype: DType = self.node.type.dtype
-        if self.k:
-            self.frame = self._frame(group)
-
-    def split(self, full: Coordinates) -> list[Coordinates]:
-        """The coordinates of batches, rows, columns and terms."""
-        found = []
-        for shape in self.shapes:
-            found.append(full[: len(shape)])
-            full = full[len(shape) :]
-        return found
-
-    def _frame(self, group: Group) -> Frame:
-        shape = sum(self.shapes, ())
-        terms = range(len(shape) - len(self.shapes[3]), len(shape))
-        whole = Group(
-            "reduce", group.nodes, group.inputs, group.outputs, group.region, shape, tuple(terms),
-            group.levels,
-        )  # fmt: skip
-
-        def of_x(full: Coordinates) -> Index:
-            batch, rows, _, terms = self.split(full)
-            return place_of(self.x, _placed(self.x_order, batch, rows, terms), group)
-
-        def of_y(full: Coordinates) -> Index:
-            batch, _, columns, terms = self.split(full)
-            return place_of(self.y, _placed(self.y_order, batch, columns, terms), group)
-
-        def part(number: int) -> IndexMap:
-            return lambda full: flat_of(self.split(full)[number], self.shapes[number])
-
-        def result(index: IndexMap) -> IndexMap:
-            return lambda full: index(full[: len(shape) - len(self.shapes[3])])
-
-        maps: dict[Hashable, IndexMap] = {"x": of_x, "y": of_y}
-        # Batches, rows and columns stay apart even where they could be one loop.
-        maps |= {number: part(number) for number in range(3)}
-        for read in self.members.reads_of(self.epilogue):
-            maps[read] = result(map_of_read(read, group))
-        for output, source in self.members.stores:
-            maps[output] = result(map_of_store(self.members.read_of(source), group))
-        return make_frame(whole, maps)
-
-    def loops(self, number: int) -> tuple[int, ...]:
-        """Extents of the loops over batches, rows or columns."""
-        strides = self.frame.places[number].strides or ()
-        return tuple(e for e, s in zip(self.frame.kept, strides, strict=False) if s)
-
-    def kept(self, batch: Index, row: Index, column: Index) -> Coordinates:
-        """Turns of all loops but those over terms."""
-        parts = (unravel(at, self.loops(n)) for n, at in enumerate((batch, row, column)))
-        return tuple(turn for part in parts for turn in part)
-
-
-def _order(
-    rank: int, batch: Sequence[int], contract: Sequence[int]
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """The axes of an operand: of batches, its own, and those it is contracted along."""
-    free = tuple(a for a in range(rank) if a not in batch and a not in contract)
-    return tuple(batch), free, tuple(contract)
-
-
-def _placed(
-    order: tuple[tuple[int, ...], ...], batch: Coordinates, own: Coordinates, terms: Coordinates
-) -> Coordinates:
-    """Coordinates of an operand in the order of its axes."""
-    axes = [axis for part in order for axis in part]
-    found = dict(zip(axes, (*batch, *own, *terms), strict=True))
-    return tuple(found[axis] for axis in range(len(axes)))
-
-
 def _power(count: int, most: int) -> int:
     """The least power of two that is not below a count, or the greatest allowed."""
     found = 1
@@ -187,7 +87,7 @@ class _Tile:
     line of lanes, `strips` such blocks lie below each other.
     """
 
-    def __init__(self, problem: _Problem, profile: DeviceProfile) -> None:
+    def __init__(self, problem: Problem, profile: DeviceProfile) -> None:
         lanes, m, n = profile.lanes, problem.m, problem.n
         self.staged_x = profile.realization == "items"
         itemsize = compute_type(problem.dtype).itemsize
@@ -233,7 +133,7 @@ class _Tile:
 class _Program:
     """Writes the kernel."""
 
-    def __init__(self, problem: _Problem, tile: _Tile, body: Body) -> None:
+    def __init__(self, problem: Problem, tile: _Tile, body: Body) -> None:
         self.problem = problem
         self.tile = tile
         self.body = body
@@ -365,14 +265,20 @@ class _Program:
     ) -> Expr:
         problem = self.problem
         value: Value = problem.x if name == "x" else problem.y
+        kept = problem.kept(self.batch, row, column)
+        terms = unravel(term, problem.frame.reduced)
         number = problem.members.number(value)
+        if name == "x":
+            exists = problem.x_where(kept, terms)
+            if exists is not None and number is not None:
+                number = select(exists, number, zero(problem.dtype))
+            where = both(where, exists)
         if number is not None:
             return number
+        if value.type.size == 0:  # all is padding
+            return zero(problem.dtype)
         buffer = self.body.buffer_of(value)
-        place = problem.frame.places[name]
-        index = problem.frame.at(
-            place, problem.kept(self.batch, row, column), unravel(term, problem.frame.reduced)
-        )
+        index = problem.frame.at(problem.frame.places[name], kept, terms)
         default = None if where is None else zero(buffer.dtype)
         return self.writer.load(buffer, index, where, default, name)
 

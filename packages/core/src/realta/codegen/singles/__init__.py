@@ -16,6 +16,7 @@ from realta.codegen.singles.scatter import lower_scatter
 from realta.codegen.singles.sort import lower_sort
 from realta.codegen.singles.unreduced import lower_unreduced
 from realta.codegen.singles.update import lower_update_slice
+from realta.codegen.singles.window import lower_reduce_window
 from realta.fusion import Limits
 from realta.graph import Node
 
@@ -36,6 +37,7 @@ SINGLES: Final[Mapping[str, Callable[[Node, DeviceProfile, Limits], Lowered]]] =
     "min": lower_unreduced,
     "philox_bits": lower_philox,
     "prod": lower_unreduced,
+    "reduce_window": lower_reduce_window,
     "scatter": lower_scatter,
     "sort": lower_sort,
     "sum": lower_unreduced,
