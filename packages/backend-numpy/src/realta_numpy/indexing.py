@@ -85,6 +85,9 @@ def _positions(shape: tuple[int, ...], places: Array, axis: int) -> Array:
 
 def _set_last(out: Array, places: Array, lines: Array, axis: int) -> None:
     """Of several updates of one place the last is kept, which plain assignment does not promise."""
+    if places.size == 1:  # a row, at the price of a row
+        np.moveaxis(out, axis, 0)[int(places[0])] = np.moveaxis(lines, axis, 0)[0]
+        return
     last = np.full(out.shape[axis], -1)
     np.maximum.at(last, places, np.arange(places.size))
     chosen = np.flatnonzero(last >= 0)
