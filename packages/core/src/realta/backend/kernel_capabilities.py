@@ -13,7 +13,7 @@ __all__ = ["KernelOps"]
 
 _KINDS: Final = frozenset({OpKind.ELEMENTWISE, OpKind.MOVEMENT, OpKind.REDUCE})
 """Kinds of which every primitive has kernels."""
-_OTHERS: Final = frozenset({"barrier", "constant", "dot_general"})
+_OTHERS: Final = frozenset({"barrier", "constant", "conv_general", "dot_general"})
 """Ops that fusion groups of their own kinds hold, or that kernels have written into them."""
 
 

@@ -100,6 +100,8 @@ def host_contraction(session: KernelSession, group: Group) -> HostContraction | 
     computed = [node for node in group.nodes if group.levels[node] != "view"]
     if len(computed) != 1 or any(view.op.name not in _VIEWS for view in views):
         return None
+    if computed[0].op.name != "dot_general":  # BLAS has no others
+        return None
     return HostContraction(computed[0], views, group.inputs)
 
 
