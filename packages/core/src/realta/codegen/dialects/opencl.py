@@ -1,6 +1,6 @@
 """OpenCL C: the dialect, for version 1.2 and later.
 
-What its compilers do on their own is in `docs/explain/math-functions.md`: contraction is off by a
+What its compilers do on their own is in docs/explain/math-functions.md: contraction is off by a
 pragma, and single-precision division and square root are rounded correctly by an option.
 """
 
