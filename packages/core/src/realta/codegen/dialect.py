@@ -18,8 +18,8 @@ __all__ = ["MATH_NAMES", "CDialect", "VectorSyntax"]
 
 MATH_NAMES: Final = (
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos", "cosh",
-    "erf", "exp", "expm1", "fabs", "floor", "fma", "fmod", "hypot", "log", "log10", "log1p", "log2", "pow",
-    "rint", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+    "erf", "exp", "expm1", "fabs", "floor", "fma", "fmod", "hypot", "log", "log10", "log1p", "log2",
+    "pow", "rint", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
 )  # fmt: skip
 """The functions that a dialect must have, by the names that C and OpenCL C share."""
 

@@ -177,7 +177,6 @@ class Trace:
         body = self._bodies.pop()
         self._bodies[-1].append(Loop(Axis("turn", count), tuple(body)))
 
-
     @contextmanager
     def when_any(self, condition: V) -> Iterator[None]:
         """Runs what is written inside if a condition holds in any lane."""

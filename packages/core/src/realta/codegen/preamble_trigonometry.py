@@ -1,9 +1,10 @@
 """Sine, cosine and tangent for languages whose vector library lets lanes disturb each other.
 
-In PoCL's float32 vectors, beside an angle of 3e38 the sine of 0.001 is 0.008. Up to `LARGE` these functions are computed here, from angles reduced by π/2 in three parts (Cody and
-Waite's method) with what is left over carried along, and from polynomials. Larger angles go to the
-language's function for single numbers, lane by lane. The coefficients are minimax fits in powers of
-the reduced angle's square over [0, (π/4)²], made for this file by Remez exchange with 60 digits.
+In PoCL's float32 vectors, beside an angle of 3e38 the sine of 0.001 is 0.008. Up to `LARGE` these
+functions are computed here, from angles reduced by π/2 in three parts (Cody and Waite's method)
+with what is left over carried along, and from polynomials. Larger angles go to the language's
+function for single numbers, lane by lane. The coefficients are minimax fits in powers of the
+reduced angle's square over [0, (π/4)²], made for this file by Remez exchange with 60 digits.
 """
 
 from __future__ import annotations

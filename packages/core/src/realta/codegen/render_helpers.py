@@ -7,8 +7,8 @@ from functools import cache, partial
 from realta.codegen import preamble_conversions as conversions
 from realta.codegen.preamble_floats import FLOATS
 from realta.codegen.preamble_integers import INTEGERS
-from realta.codegen.preamble_trigonometry import TRIGONOMETRY
 from realta.codegen.preamble_trace import Helper, Trace, V
+from realta.codegen.preamble_trigonometry import TRIGONOMETRY
 from realta.types import DType, bool_
 
 __all__ = ["find_helper"]
