@@ -220,3 +220,29 @@ def test_what_does_not_fit(call, kind, text):
         call(nn.MultiHeadAttention(8, 4))
     assert "test_attention.py" in caught.value.where
     assert caught.value.fix
+
+
+@pytest.mark.parametrize("mode", ["eager", "compiled", "shared"])
+def test_a_cache_is_written_in_place(mode):
+    pytest.importorskip("realta_numpy")
+    with realta.default_device("numpy:0"):
+        model = Decoder(nn.MultiHeadAttention(8, 4), nn.KVCache(2, 4, 2000, 2))
+        x = Tensor(X[:, :1])
+        type_ = TensorType("float32", (2, 1, 8))
+        call = {
+            "eager": lambda: model,
+            "compiled": lambda: model.compile(type_),
+            "shared": lambda: nn.as_subgraph(model).compile(type_),
+        }[mode]()
+        call(x)
+        before = model.cache.keys._storage.handle, model.cache.values._storage.handle
+        kept = model.cache.length + 0
+        call(x)
+        after = model.cache.keys._storage.handle, model.cache.values._storage.handle
+        assert all(a is b for a, b in zip(before, after, strict=True))
+        reader = model.cache.keys * 1
+        held = model.cache.keys.numpy()
+        call(x)
+        assert model.cache.keys._storage.handle is not before[0]
+        assert_same_bits(held, reader)
+        assert (kept.item(), model.cache.length.item()) == (1, 3)
