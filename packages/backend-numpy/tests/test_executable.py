@@ -216,3 +216,19 @@ def test_long_chains_compile_and_run(runner):
     found = runner.run(graph, [np.ones(5, np.float32)], executable)[0]
     assert found.tolist() == [5001.0] * 5
     assert len(executable.kernels) < 50
+
+
+def test_reshapes_around_an_op_copy_nothing(runner):
+    builder = Builder()
+    x = builder.input(tensor_type(float32, (4, 5)))
+    i = builder.input(tensor_type(int64, (3,)))
+    row = builder.reshape(x, shape=(20,))
+    taken = builder.gather(row, i, axis=0)
+    places = builder.reshape(builder.gather(i, i, axis=0), shape=(3, 1))
+    graph = builder.finish(builder.reshape(taken, shape=(1, 3)), places, row)
+    executable = runner.compile(graph)
+    # The two gathers, and the copy of an input that is an output under another shape.
+    assert sorted(kernel.name for kernel in executable.kernels) == ["gather", "gather", "reshape"]
+    values, index = np.arange(20, dtype=np.float32).reshape(4, 5), np.array([2, 0, 1])
+    found = runner.run(graph, [values, index], executable)
+    assert [f.tolist() for f in found] == [[[2.0, 0.0, 1.0]], [[1], [2], [0]], list(range(20))]

@@ -77,6 +77,7 @@ class NumpyExecutable:
         self._steps: list[_Step] = []
         self._variants: dict[tuple[int, int], Callable[..., None] | None] = {}
         self._place_values(graph, plan)
+        self._share_slots(plan)
         self.kernels = tuple(self._add_groups(plan))
         self._plan_temporaries(graph)
         self.direct, self.bare = direct_calls(graph, [s.call for s in self._steps], self.run)
@@ -110,6 +111,8 @@ class NumpyExecutable:
         ordinal = {node: n for n, node in enumerate(plan.graph.nodes)}
         reports = []
         for group in plan.groups:
+            if self._only_renames(group):
+                continue
             name = _name(group)
             sources = []
             for part, call in call_of_group(group, name):
@@ -129,6 +132,23 @@ class NumpyExecutable:
                 )
             )
         return reports
+
+    def _share_slots(self, plan: Plan) -> None:
+        """Lets what is then reshaped to an output be written right there."""
+        slots = self._layout.slots
+        for group in reversed(plan.groups):
+            if _is_reshape(group) and group.inputs[0] not in slots:
+                slot = slots.get(group.outputs[0])
+                if slot is not None:
+                    slots[group.inputs[0]] = slot
+
+    def _only_renames(self, group: Group) -> bool:
+        """Whether a group only reshapes, so that its result can be its operand's memory."""
+        if not _is_reshape(group):
+            return False
+        slots = self._layout.slots
+        source = slots[group.inputs[0]]
+        return slots.setdefault(group.outputs[0], source) == source
 
     def _slot(self, value: Value) -> int:
         slot = self._layout.slots.get(value)
@@ -219,6 +239,12 @@ class NumpyExecutable:
 
     def close(self) -> None:
         """Holds nothing that outlives it."""
+
+
+def _is_reshape(group: Group) -> bool:
+    """Whether the elements keep their order, so that the bytes are the same."""
+    alone = len(group.inputs) == len(group.outputs) == 1
+    return alone and all(node.op.name in ("reshape", "barrier") for node in group.nodes)
 
 
 def _name(group: Group) -> str:

@@ -20,7 +20,9 @@ _AT: Final[dict[str, np.ufunc]] = {
 
 def _wrapped(indices: Array, extent: int) -> Array:
     """Negative indices counted from the end, once."""
-    wide = indices.astype(np.int64)
+    wide = indices.astype(np.int64, copy=False)
+    if not wide.size or wide.min() >= 0:
+        return wide
     return np.asarray(np.where(wide < 0, wide + extent, wide))
 
 
