@@ -105,6 +105,13 @@ def conformance(session: nox.Session) -> None:
     certify(session, ROOT / "build" / "conformance", *session.posargs)
 
 
+@nox.session(name="array-api")
+def array_api(session: nox.Session) -> None:
+    """Runs a checkout of data-apis/array-api-tests: `-- --suite PATH`; writes the result."""
+    install(session, "--group", "array-api", members=(*CORE, "packages/backend-numpy"))
+    session.run("python", "tools/array_api.py", *session.posargs)
+
+
 @nox.session
 def saboteurs(session: nox.Session) -> None:
     """Shows that the suite catches every backend that is broken on purpose."""

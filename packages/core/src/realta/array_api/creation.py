@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from realta import F
+import realta.functional as F
 from realta.array_api.naming import called
 from realta.errors import ArgumentError, ShapeError
 from realta.functional import (

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from realta import F
+import realta.functional as F
 from realta.context import caller_location
 from realta.errors import ArgumentError, DTypeError
 from realta.plugins import current_dtype

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
-from realta import F
+import realta.functional as F
 from realta.array_api.lapack import decompose, matrices
 from realta.array_api.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from realta.array_api.naming import called

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from realta import F
+import realta.functional as F
 from realta.errors import ArgumentError, ShapeError
 from realta.functional import matmul, matrix_transpose
 from realta.functional.arguments import apply, promoted, same_shape

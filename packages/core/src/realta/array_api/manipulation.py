@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from realta import F
+import realta.functional as F
 from realta.array_api.naming import called
 from realta.errors import ArgumentError
 from realta.functional import broadcast_to, concat, flip, moveaxis, roll, squeeze, stack, take, tile
-from realta.functional import permute as permute_dims
 from realta.functional import take_along_axis as _take_along_axis
 from realta.functional import unsqueeze as expand_dims
 from realta.functional.arguments import known_extent
@@ -48,6 +47,11 @@ def _broadcast_arrays(arrays: list[Any]) -> list[Tensor]:
     tensors = [F.pos(x) for x in arrays]
     shape = _broadcast_shapes(*[x._type.shape for x in tensors])
     return [broadcast_to(x, shape) for x in tensors]
+
+
+def permute_dims(x: Any, /, axes: Any) -> Tensor:
+    """The axes in another order. See `F.permute`."""
+    return F.permute(x, axes)
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from realta import F
+import realta.functional as F
 from realta.functional import (
     argmax,
     argmin,

@@ -155,6 +155,7 @@ from realta.functional.sorting import argsort, bottom_k, one_hot, sort, top_k
 from realta.functional.special import (
     bitcast,
     cast,
+    clamp,
     clip,
     divmod,
     gelu,
@@ -242,7 +243,6 @@ __all__ = [
 _later: Final[Callable[[str], Callable[..., Any]]] = on_demand(__name__, LATER)
 _LATER_NAMES: Final = frozenset(name for names in LATER.values() for name in names)
 
-clamp = clip
 range = arange
 
 attach(globals())

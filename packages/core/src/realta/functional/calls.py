@@ -58,7 +58,7 @@ def misuse(
             what, fix = f"{name} has no argument {keyword!r}", f"write {ours}= instead"
             break
     spread = all(type(a) is int for a in args[1:])
-    if len(args) > len(expected.parameters) and spread and "axes" in expected.parameters:
+    if len(args) > len(expected.parameters) and spread and "dims" in expected.parameters:
         numbers = ", ".join(map(str, args[1:]))
         fix = f"give the axes as one list, as in {name}(x, [{numbers}])"
     return ArgumentError(f"{name}: {what}" if name not in what else what, fix=fix)

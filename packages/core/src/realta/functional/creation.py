@@ -123,28 +123,28 @@ def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
 
 
 @arithmetic
-def full_like(x: Any, value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def full_like(like: Any, value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """One value in the shape, dtype and device of another tensor."""
     _checked_number("full_like", value)
-    return _like(x, _python(value), dtype, device)
+    return _like(like, _python(value), dtype, device)
 
 
 @operation
-def zeros_like(x: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def zeros_like(like: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Zeros in the shape, dtype and device of another tensor."""
-    return _like(x, 0, dtype, device)
+    return _like(like, 0, dtype, device)
 
 
 @operation
-def ones_like(x: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def ones_like(like: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Ones in the shape, dtype and device of another tensor."""
-    return _like(x, 1, dtype, device)
+    return _like(like, 1, dtype, device)
 
 
 @operation
-def empty_like(x: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def empty_like(like: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Zeros in the shape, dtype and device of another tensor (unwritten memory is not shown)."""
-    return _like(x, 0, dtype, device)
+    return _like(like, 0, dtype, device)
 
 
 def constant(value: Any, dtype: Any = None, device: Any = None) -> Tensor:

@@ -19,8 +19,10 @@ from realta.functional.arguments import (
     same_shape,
     same_version,
     scalar_like,
+    to_device,
 )
 from realta.functional.operation import operation
+from realta.plugins import device_of
 from realta.tensor import Tensor
 from realta.types import int64, normalize_axis, tensor_type
 
@@ -66,8 +68,13 @@ def concat(vals: Sequence[Any], axis: int | None = 0) -> Tensor:
 
 
 @operation
-def stack(values: Sequence[Any], axis: int = 0) -> Tensor:
+def stack(values: Sequence[Any], axis: int = 0, device: Any = None) -> Tensor:
     """Tensors of one shape along a new axis.
+
+    Args:
+        values: tensors.
+        axis: place of the new axis in the result.
+        device: where the result is; where the tensors are if left out.
 
     Raises:
         ShapeError: their shapes differ.
@@ -82,7 +89,8 @@ def stack(values: Sequence[Any], axis: int = 0) -> Tensor:
         )
     number = normalize_axis(axis, len(shape) + 1)
     lifted = [reshaped(t, (*shape[:number], 1, *shape[number:])) for t in tensors]
-    return lifted[0] if len(lifted) == 1 else apply("concat", *lifted, axis=number)
+    found = lifted[0] if len(lifted) == 1 else apply("concat", *lifted, axis=number)
+    return found if device is None else to_device(found, device_of(device).name)
 
 
 def _parts(tensor: Tensor, axis: int, sizes: Sequence[int]) -> list[Tensor]:

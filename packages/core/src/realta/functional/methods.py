@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from realta.functional import movement
+from realta.functional.class_members import CLASS_MEMBERS
 from realta.functional.fast_path import fast_binary
 from realta.functional.indexing import getitem, setitem
 from realta.functional.special import pos
@@ -87,6 +88,8 @@ def attach(functions: Mapping[str, Function]) -> None:
     tensor["__getitem__"], tensor["__setitem__"] = getitem, setitem
     tensor["T"] = property(_transposed, doc="The last two axes exchanged, if there are two.")
     tensor["mT"] = property(movement.matrix_transpose, doc="The last two axes exchanged.")
+    for name, function in CLASS_MEMBERS.items():
+        tensor[name] = staticmethod(function)
     value["tensor"] = property(Tensor.from_graph_value, doc="The tensor that names it.")
     for owner, members in ((Tensor, tensor), (Value, value)):
         for name, member in members.items():

@@ -79,18 +79,18 @@ def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 @movement
-def permute(x: Any, axes: Sequence[int]) -> Tensor:
+def permute(x: Any, dims: Sequence[int]) -> Tensor:
     """The axes in another order.
 
     Args:
         x: tensor.
-        axes: for each new axis the old one; a list, not separate arguments.
+        dims: for each new axis the old one; a list, not separate arguments.
 
     Raises:
         ShapeError: not every axis is named once.
     """
     (tensor,) = one_device("permute", x)
-    order = normalize_axis_order(axes, tensor.rank)
+    order = normalize_axis_order(dims, tensor.rank)
     if len(order) != tensor.rank:
         raise ShapeError(
             f"permute of {tensor.rank} axes names {len(order)}", fix="name each axis once"

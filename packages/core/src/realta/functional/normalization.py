@@ -22,16 +22,16 @@ __all__ = ["layer_norm", "logsoftmax", "rms_norm", "softmax"]
 
 
 @operation
-def softmax(x: Any, axis: int = -1) -> Tensor:
+def softmax(value: Any, axis: int = -1) -> Tensor:
     """``exp(x - max) / sum(exp(x - max))`` along an axis."""
-    tensor = float_operand("softmax", x)
+    tensor = float_operand("softmax", value)
     return apply("softmax", tensor, axis=normalize_axis(axis, tensor.rank))
 
 
 @operation
-def logsoftmax(x: Any, axis: int = -1) -> Tensor:
+def logsoftmax(value: Any, axis: int = -1) -> Tensor:
     """Logarithm of `softmax` along an axis, without its overflow."""
-    tensor = float_operand("logsoftmax", x)
+    tensor = float_operand("logsoftmax", value)
     return apply("logsoftmax", tensor, axis=normalize_axis(axis, tensor.rank))
 
 
@@ -55,19 +55,33 @@ def layer_norm(input: Any, gamma: Any = None, beta: Any = None, epsilon: float =
 
 
 @operation
-def rms_norm(input: Any, weight: Any = None, epsilon: float = 1e-6) -> Tensor:
-    """``x / sqrt(mean(x * x) + epsilon) * weight`` over the last axis.
+def rms_norm(
+    input: Any,
+    weight: Any = None,
+    epsilon: float = 1e-6,
+    weight_offset: float = 0.0,
+    multiply_before_cast: bool = False,
+) -> Tensor:
+    """``x / sqrt(mean(x * x) + epsilon) * (weight + weight_offset)`` over the last axis.
 
     Args:
         input: shape (..., n).
         weight: shape (n); ones if None.
         epsilon: added to the mean square.
+        weight_offset: added to the weight; 1 in models that keep the difference from 1.
+        multiply_before_cast: has no effect: half types compute in float32, with the weight, and
+            round once.
 
     Raises:
         ShapeError: the weight is not of shape (n), or the input is 0-d.
     """
     x = float_operand("rms_norm", input)
-    return apply("rms_norm", x, _parameter("rms_norm", weight, x, 1.0), eps=float(epsilon))
+    scale = _parameter("rms_norm", weight, x, 1.0)
+    if weight_offset:
+        type_ = tensor_type(scale.dtype, (), scale._type.device)
+        offset = constant_of(convert_scalar(float(weight_offset), scale.dtype), type_)
+        scale = apply("add", scale, broadcast(offset, scale._type.shape))
+    return apply("rms_norm", x, scale, eps=float(epsilon))
 
 
 def _parameter(name: str, value: Any, x: Tensor, default: float) -> Tensor:

@@ -22,7 +22,7 @@ from realta.tensor import Tensor
 from realta.types import DType, as_dtype, bool_, broadcast_shapes
 
 __all__ = [
-    "bitcast", "cast", "clip", "divmod", "gelu", "logical_not", "pos", "pow", "where",
+    "bitcast", "cast", "clamp", "clip", "divmod", "gelu", "logical_not", "pos", "pow", "where",
 ]  # fmt: skip
 
 
@@ -51,18 +51,18 @@ def pow(x: Any, y: Any, /) -> Tensor:
 
 
 @arithmetic
-def where(condition: Any, x: Any, y: Any) -> Tensor:
+def where(cond: Any, x: Any, y: Any) -> Tensor:
     """``x`` where the condition holds, else ``y``; all three broadcast together.
 
     Args:
-        condition: bool tensor.
+        cond: bool tensor.
         x: tensor or number.
         y: tensor or number. Two Python numbers take the dtypes that they have as tensors.
 
     Raises:
         DTypeError: the condition is not bool.
     """
-    (condition,) = one_device("where", condition)
+    (condition,) = one_device("where", cond)
     if condition.dtype is not bool_:
         raise DTypeError(
             f"the condition of where is bool, not {condition.dtype}", fix="compare it, as in t != 0"
@@ -93,6 +93,12 @@ def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
     if max is not None and not _never_passed(max, tensor.dtype, 1):
         result = elementwise(get_op("minimum"), result, max)
     return result if result is not tensor else same_version(tensor)
+
+
+@arithmetic
+def clamp(x: Any, lower_bound: Any = None, upper_bound: Any = None) -> Tensor:
+    """`clip` by MAX's name, and with MAX's names of the bounds."""
+    return clip(x, lower_bound, upper_bound)
 
 
 def _never_passed(bound: Any, dtype: DType, side: int) -> bool:

@@ -83,6 +83,10 @@ class TensorBase(TensorHandle):
         """
         return prod(self._type.static_shape)
 
+    def num_elements(self) -> int:
+        """The same as `size`, by MAX's name."""
+        return self.size
+
     @property
     def itemsize(self) -> int:
         """Bytes of one element."""

@@ -146,6 +146,18 @@ class Tensor(ExchangedTensor):
     def _repr_html_(self) -> str:
         return html_of(repr(self), self._type)
 
+    def __rich_repr__(self) -> Iterator[Any]:
+        if self._settle():
+            try:
+                yield self._storage.numpy()
+            except RealtaError:  # as in __repr__
+                yield "state", "poisoned"
+        else:
+            yield "state", "unrealized"
+            yield "shape", self.shape
+        yield "dtype", self.dtype.name
+        yield "device", self._type.device
+
     def __copy__(self) -> Tensor:
         return self._another_handle()
 
