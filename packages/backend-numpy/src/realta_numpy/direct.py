@@ -98,7 +98,7 @@ def _general(graph: Graph, run: Callable[..., None]) -> Direct:
 
 
 def _only_ufunc(graph: Graph, calls: Sequence[Call]) -> Any:
-    """The ufunc over its inputs as they are that a graph consists of; None if there is more to it."""
+    """The ufunc over its inputs as they are that a graph consists of; None if there is more."""
     if len(calls) != 1 or not isinstance(calls[0], FusedCall) or len(graph.outputs) != 1:
         return None
     program = calls[0].program

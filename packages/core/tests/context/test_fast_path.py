@@ -130,3 +130,13 @@ def test_threads_in_one_op_at_a_time_all_get_their_results(each_device):
 
     with ThreadPoolExecutor(4) as pool:
         assert all(f.result() for f in [pool.submit(work) for _ in range(4)])
+
+
+def test_a_profile_sees_ops_that_were_met_before(each_device):
+    x, y = Tensor([1.0, 2.0]), Tensor([3.0, 4.0])
+    for _ in range(2):
+        x + y, F.exp(x)
+    with realta.profile() as profile:
+        x + y
+        F.exp(x)
+    assert [run.name for run in profile.runs] == ["add", "exp"]

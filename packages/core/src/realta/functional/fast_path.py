@@ -20,6 +20,7 @@ from realta.functional.operation import fast_path_enabled, new_memo
 from realta.graph import Graph, Input, Node
 from realta.ops import NO_ATTRS, OpDef
 from realta.runtime import Storage
+from realta.runtime.hooks import execute_wrappers
 from realta.tensor import Tensor
 from realta.types import TensorType
 
@@ -88,7 +89,7 @@ def fast_binary(op: OpDef, general: Function) -> Function:
         type_ = x._type
         if context is None:
             found = eager.get(type_)
-            if found is not None:
+            if found is not None and not execute_wrappers:
                 bare, direct, result_type, device, launches = found
                 a, b = x._held, y._held
                 # An unfinished launch may hold an error, which the general path raises.
@@ -144,7 +145,7 @@ def fast_unary(op: OpDef, general: Function) -> Function:
         context = _get_context()
         if context is None:
             found = eager.get(type_)
-            if found is not None:
+            if found is not None and not execute_wrappers:
                 bare, direct, result_type, device, launches = found
                 a = x._held
                 # An unfinished launch may hold an error, which the general path raises.
