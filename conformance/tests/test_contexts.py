@@ -1,5 +1,8 @@
 """Contexts: each mode is compared with the truth and with eager."""
 
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from realta.plugins import open_device
@@ -73,3 +76,11 @@ def test_an_eager_call_counts_its_launches(device, some):
 def test_one_case_can_be_replayed(device):
     found = contexts.run_contexts_case(device, "contexts/add-f32-17/lazy")
     assert {o.kind for o in found} == {"passed"}
+
+
+def test_work_that_nothing_was_launched_for_fails_unless_it_is_the_hosts(device, some, monkeypatch):
+    monkeypatch.setattr(contexts, "resolve_device", lambda name: SimpleNamespace(launches=0))
+    assert {o.kind for o in contexts._launches(device, some)} == {"failed"}
+    host = SimpleNamespace(runs=[SimpleNamespace(kernels=[SimpleNamespace(host=True)])])
+    monkeypatch.setattr(contexts.realta, "profile", lambda: nullcontext(host))
+    assert contexts._launches(device, some) == []
