@@ -83,7 +83,7 @@ def from_dlpack(x: Any, *, device: Any = None, copy: bool | None = None) -> Tens
     """
     if isinstance(x, Tensor):
         return asarray(x, device=device, copy=copy)
-    array = _imported(x)
+    array, marked = _imported(x)
     opened = open_device(_place(device))
     possible = _is_dense(array) and opened.is_host
     if copy is False and not possible:
@@ -92,25 +92,47 @@ def from_dlpack(x: Any, *, device: Any = None, copy: bool | None = None) -> Tens
             where=f"from_dlpack(copy=False) at {caller_location()}",
             fix="use copy=None",
         )
-    share = copy is False or (copy is None and not array.flags.writeable)
+    share = copy is False or (copy is None and marked)
     return real_tensor(opened.adopt(array) if share and possible else opened.upload(array))
 
 
-def _imported(x: Any) -> NDArray[Any]:
+class _Producer:
+    """An object with ``__dlpack__``, and whether what it gave can say that it is read-only.
+
+    NumPy takes memory of producers before DLPack 1.0 for read-only, which they cannot say.
+    """
+
+    def __init__(self, producer: Any) -> None:
+        self.producer = producer
+        self.versioned = False
+
+    def __dlpack__(self, **options: Any) -> Any:
+        capsule = self.producer.__dlpack__(**options)
+        self.versioned = '"dltensor_versioned"' in repr(capsule)
+        return capsule
+
+    def __dlpack_device__(self) -> Any:
+        return self.producer.__dlpack_device__()
+
+
+def _imported(x: Any) -> tuple[NDArray[Any], bool]:
+    """A producer's memory as an array, and whether the producer marks it read-only."""
     if not hasattr(x, "__dlpack__"):
         raise ArgumentError(
             f"{type(x).__name__} has no __dlpack__",
             where=str(caller_location()),
             fix="use realta.Tensor(data) for numbers and lists",
         )
+    producer = _Producer(x)
     try:
-        return np.from_dlpack(x)
+        array = np.from_dlpack(producer)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise ExchangeError(
             f"{type(x).__name__} cannot be imported through DLPack: {error}",
             where=str(caller_location()),
             fix="bring it to host memory in a dtype that NumPy has",
         ) from error
+    return array, producer.versioned and not array.flags.writeable
 
 
 def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
