@@ -21,12 +21,25 @@ from tests.errors import (
     indexing,
     models,
     realizing,
+    standard,
     values,
     windows,
 )
 from tests.errors.catalogue import CASES, Place, golden_texts, normalized
 
-MODULES = (control, devices, failures, graphs, habits, indexing, models, realizing, values, windows)
+MODULES = (
+    control,
+    devices,
+    failures,
+    graphs,
+    habits,
+    indexing,
+    models,
+    realizing,
+    standard,
+    values,
+    windows,
+)
 GROUPS = [module.__name__.rpartition(".")[2] for module in MODULES]
 USERS_LINE = "<user's line>"
 IDS = [f"{case.group}: {case.title}" for case in CASES]

@@ -17,12 +17,25 @@ from tests.errors import (
     indexing,
     models,
     realizing,
+    standard,
     values,
     windows,
 )
 from tests.errors.catalogue import CASES, HERE, Place, normalized, written
 
-MODULES = (control, devices, failures, graphs, habits, indexing, models, realizing, values, windows)
+MODULES = (
+    control,
+    devices,
+    failures,
+    graphs,
+    habits,
+    indexing,
+    models,
+    realizing,
+    standard,
+    values,
+    windows,
+)
 
 
 def text_of(case, folder: Path) -> str:
