@@ -4,7 +4,7 @@ import copy
 import pickle
 
 import pytest
-from realta.codegen.indices import Axis
+from realta.codegen.indices import Axis, leaves
 from realta.codegen.ir import Tree
 from realta.graph import Location, Region
 from realta.tensor.display import PrintOptions
@@ -51,3 +51,13 @@ def test_a_record_with_computed_fields_is_pickled_by_its_fields() -> None:
     assert back == index
     assert (back.low, back.high) == (1, 9)
     assert pickle.loads(pickle.dumps(Tree(16, 512))) == Tree(16, 512)
+
+
+def test_what_is_remembered_is_no_field():
+    index, same = Axis("i", 3) * 4 + 1, Axis("i", 3) * 4 + 1
+    shown = repr(index)
+    assert hash(index) == hash(same)
+    assert leaves(index) == (Axis("i", 3),)
+    assert index == same
+    assert repr(index) == shown
+    assert pickle.loads(pickle.dumps(index)) == same

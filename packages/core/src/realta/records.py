@@ -3,10 +3,12 @@
 What a frozen dataclass is, without its price: making one takes longer than most modules take to
 import. A subclass lists its fields in ``__slots__`` and sets them in that order, with
 `Record._set`, in its ``__init__``; the arguments of that may be others (a field may be computed).
+A slot whose name begins with an underscore is no field: it remembers what the fields imply.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
 __all__ = ["Record"]
@@ -20,13 +22,18 @@ class Record:
     _fields: ClassVar[tuple[str, ...]] = ()
     """Names of all fields, those of base classes first."""
 
+    _setters: ClassVar[tuple[Callable[[Any, Any], None], ...]] = ()
+    """What sets each of them, past `__setattr__`."""
+
     def __init_subclass__(cls) -> None:
-        cls._fields = (*cls._fields, *cls.__dict__.get("__slots__", ()))
+        own = [name for name in cls.__dict__.get("__slots__", ()) if name[0] != "_"]
+        cls._fields = (*cls._fields, *own)
+        cls._setters = (*cls._setters, *[cls.__dict__[name].__set__ for name in own])
 
     def _set(self, *values: Any) -> None:
         """Sets the first fields in order; for ``__init__`` alone."""
-        for name, value in zip(self._fields, values, strict=False):
-            object.__setattr__(self, name, value)
+        for set_field, value in zip(self._setters, values, strict=False):
+            set_field(self, value)
 
     def _values(self) -> tuple[Any, ...]:
         return tuple([getattr(self, name) for name in self._fields])
@@ -40,7 +47,7 @@ class Record:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Record) or type(other) is not type(self):
             return NotImplemented
-        return self._values() == other._values()
+        return self is other or self._values() == other._values()
 
     def __hash__(self) -> int:
         return hash(self._values())

@@ -15,10 +15,12 @@ from realta.codegen.indices import (
     Quotient,
     Remainder,
     Sum,
+    all_parts,
     axes_of,
     evaluate,
     greatest,
     least,
+    leaves,
     parts,
     substitute,
 )
@@ -181,5 +183,22 @@ def test_long_chains_do_not_recurse():
     index: Index = Axis("i", 1 << 20)
     for turn in range(2000):
         index = Least(index, (1 << 20) - turn)
-    assert len(list(parts(index))) == 2001
+    assert len(parts(index)) == 2001
+    assert leaves(index) == (Axis("i", 1 << 20),)
     assert evaluate(index, {"i": 5}) == 5
+
+
+def test_leaves_are_told_once_and_those_of_positions_are_not_entered():
+    at = Position(Var("v", int64), 10)
+    shared = R // 2
+    index = shared * 6 + shared % 3 + at + J
+    assert set(leaves(index)) == {R, at, J}
+    assert len(leaves(index)) == 3
+    assert leaves(Number(3)) == ()
+
+
+def test_parts_of_several_indices_come_once_with_operands_first():
+    axis = Axis("m", 30)
+    shared = axis // 2
+    found = all_parts((shared * 6, shared % 3, shared))
+    assert found == [axis, shared, shared * 6, shared % 3]

@@ -9,7 +9,7 @@ Built through operators, which simplify as they go; the rules are in `add`, `mul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Axis", "Greatest", "Index", "Least", "Number", "Position", "Product", "Quotient", "Remainder",
-    "Sum", "as_index", "axes_of", "evaluate", "greatest", "least", "parts", "substitute",
+    "Sum", "all_parts", "as_index", "axes_of", "evaluate", "greatest", "least", "leaves", "parts",
+    "substitute",
 ]  # fmt: skip
 
 
@@ -32,10 +33,21 @@ class Index(Record):
         high: the greatest value it can take.
     """
 
-    __slots__ = ("high", "low")
+    __slots__ = ("_hash", "_leaves", "high", "low")
 
     low: int
     high: int
+    _hash: int
+    _leaves: tuple[Axis | Position, ...]
+
+    def __hash__(self) -> int:
+        # Kept: dictionaries of terms are what sums are made with, and indices are deep.
+        try:
+            return self._hash
+        except AttributeError:
+            found = hash(self._values())
+            object.__setattr__(self, "_hash", found)
+            return found
 
     def __add__(self, other: Index | int) -> Index:
         return add(self, as_index(other))
@@ -91,7 +103,7 @@ class Sum(Index):
     terms: tuple[Index, ...]
 
     def __init__(self, terms: tuple[Index, ...]) -> None:
-        self._set(sum(t.high for t in terms), sum(t.low for t in terms), terms)
+        self._set(sum([t.high for t in terms]), sum([t.low for t in terms]), terms)
 
 
 class Unary(Index):
@@ -307,29 +319,64 @@ def _operands(index: Index) -> tuple[Index, ...]:
     return (index.of,) if isinstance(index, Unary) else ()
 
 
-def parts(index: Index) -> Iterator[Index]:
+def parts(index: Index) -> list[Index]:
     """Every expression in an index, each once, operands before what is made of them.
 
     The values of computed positions are not entered. Nothing recurses: a chain of views may be as
     long as a graph.
     """
-    done: set[int] = set()
-    stack: list[tuple[Index, bool]] = [(index, False)]
-    while stack:
-        part, ready = stack.pop()
-        if id(part) in done:
-            continue
-        if ready:
-            done.add(id(part))
-            yield part
-        else:
-            stack.append((part, True))
-            stack.extend((operand, False) for operand in _operands(part))
+    return all_parts((index,))
+
+
+def all_parts(indices: Iterable[Index]) -> list[Index]:
+    """Every expression in some indices, each once, as `parts`."""
+    found: dict[int, Index] = {}
+    for index in indices:
+        stack: list[Index | None] = [index]
+        made: list[Index] = []  # parts whose operands are on the stack, above a None each
+        while stack:
+            part = stack.pop()
+            if part is None:
+                part = made.pop()
+                found[id(part)] = part
+            elif id(part) not in found:
+                operands = _operands(part)
+                if operands:
+                    made.append(part)
+                    stack.append(None)
+                    stack += operands
+                else:
+                    found[id(part)] = part
+    return list(found.values())
+
+
+def leaves(index: Index) -> tuple[Axis | Position, ...]:
+    """The loop variables and computed positions in an index, each object once.
+
+    Every part remembers its own, so that to ask for those of all parts is linear.
+    """
+    if isinstance(index, (Axis, Position)):
+        return (index,)
+    try:
+        return index._leaves
+    except AttributeError:
+        for part in parts(index):
+            object.__setattr__(part, "_leaves", _own_leaves(part))
+        return index._leaves
+
+
+def _own_leaves(part: Index) -> tuple[Axis | Position, ...]:
+    if isinstance(part, Unary):
+        return leaves(part.of)
+    if not isinstance(part, Sum):
+        return ()
+    found = {id(leaf): leaf for term in reversed(part.terms) for leaf in leaves(term)}
+    return tuple(found.values())
 
 
 def axes_of(index: Index) -> frozenset[Axis | Position]:
     """The loop variables in an index, and the computed values in it."""
-    return frozenset(part for part in parts(index) if isinstance(part, (Axis, Position)))
+    return frozenset(leaves(index))
 
 
 def _unplaced(position: Position) -> Any:

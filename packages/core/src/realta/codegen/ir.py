@@ -90,9 +90,10 @@ class Buffer(Record):
 class Expr(Record):
     """A value of one lane. ``dtype`` is its compute type."""
 
-    __slots__ = ("dtype",)
+    __slots__ = ("_reads", "dtype")
 
     dtype: DType
+    _reads: frozenset[str]
 
 
 class Const(Expr):

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from realta.codegen.indices import Axis, Index, Position, parts
+from realta.codegen.indices import Axis, Index, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,12 +116,11 @@ class Scopes:
     def home(self, index: Index) -> Scope | None:
         """The innermost body that defines a loop variable of an index; None if it reads data."""
         axes = set()
-        for part in parts(index):
-            if isinstance(part, Position):
+        for leaf in leaves(index):
+            if not isinstance(leaf, Axis):
                 return None
-            if isinstance(part, Axis):
-                axes.add(part.name)
+            axes.add(leaf.name)
         for scope in reversed(self.open):
-            if scope.axes & axes:
+            if not axes.isdisjoint(scope.axes):
                 return scope
         return self.root

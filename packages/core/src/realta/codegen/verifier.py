@@ -278,7 +278,7 @@ class _Verifier:
                     f"there is no loop over {part.name!r} of extent {part.extent} here",
                     "use the axes of enclosing loops, of the groups and of the lanes",
                 )
-        if any(not -_INT64 < value < _INT64 for value in extreme_values(index)):
+        if any(not -_INT64 < value < _INT64 for value in extreme_values((index,))):
             self.fail(f"{index_text(index)} does not fit 64 bits", "cut the work into kernels")
 
     def accesses(self, statement: Statement) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
-from realta.codegen.indices import Index, Position, parts
+from realta.codegen.indices import Index, Position, leaves
 from realta.codegen.ir import (
     Allocate,
     Apply,
     Assign,
     Compare,
+    Const,
     Declare,
     Expr,
     Fold,
@@ -24,6 +26,8 @@ from realta.codegen.ir import (
 )
 
 __all__ = [
+    "all_expressions",
+    "all_indices",
     "defined_names",
     "expressions",
     "indices",
@@ -34,37 +38,48 @@ __all__ = [
 ]
 
 
+_INDEXED: Final = (FromIndex, Compare, Load)
+"""Expressions that have an index."""
+
+
 def _positions(index: Index) -> tuple[Expr, ...]:
-    return tuple(part.value for part in parts(index) if isinstance(part, Position))
+    return tuple([leaf.value for leaf in leaves(index) if isinstance(leaf, Position)])
 
 
 def operands(expr: Expr) -> tuple[Expr, ...]:
     """The expressions that an expression is made of, those of its positions included."""
-    match expr:
-        case Apply():
-            return expr.operands
-        case FromIndex() | Compare():
-            return _positions(expr.index)
-        case Load():
-            given = tuple(e for e in (expr.where, expr.default) if e is not None)
-            return (*_positions(expr.index), *given)
+    if isinstance(expr, (Var, Const)):
+        return ()
+    if isinstance(expr, Apply):
+        return expr.operands
+    if isinstance(expr, (FromIndex, Compare)):
+        return _positions(expr.index)
+    if isinstance(expr, Load):
+        given = [e for e in (expr.where, expr.default) if e is not None]
+        return (*_positions(expr.index), *given)
     return ()
 
 
-def expressions(roots: Iterable[Expr]) -> Iterator[Expr]:
+def expressions(roots: Iterable[Expr]) -> list[Expr]:
     """Every expression under the roots, each object once, operands first."""
-    done: set[int] = set()
-    stack = [(expr, False) for expr in reversed(tuple(roots))]
+    found: dict[int, Expr] = {}
+    made: list[Expr] = []  # those whose operands are on the stack, above a None each
+    stack: list[Expr | None] = [*roots]
+    stack.reverse()
     while stack:
-        expr, ready = stack.pop()
-        if id(expr) in done:
-            continue
-        if ready:
-            done.add(id(expr))
-            yield expr
-        else:
-            stack.append((expr, True))
-            stack.extend((operand, False) for operand in reversed(operands(expr)))
+        expr = stack.pop()
+        if expr is None:
+            expr = made.pop()
+            found[id(expr)] = expr
+        elif id(expr) not in found:
+            given = operands(expr)
+            if given:
+                made.append(expr)
+                stack.append(None)
+                stack += given[::-1]
+            else:
+                found[id(expr)] = expr
+    return list(found.values())
 
 
 def roots(statement: Statement) -> tuple[Expr, ...]:
@@ -85,20 +100,33 @@ def roots(statement: Statement) -> tuple[Expr, ...]:
 def indices(statement: Statement) -> Iterator[Index]:
     """The indices that a statement uses itself, those in its expressions included."""
     for expr in expressions(roots(statement)):
-        if isinstance(expr, (FromIndex, Compare, Load)):
+        if isinstance(expr, _INDEXED):
             yield expr.index
     if isinstance(statement, Store):
         yield statement.index
 
 
-def statements(body: Iterable[Statement]) -> Iterator[Statement]:
+def statements(body: Iterable[Statement]) -> list[Statement]:
     """Every statement, those of loops and conditions after the loop or condition itself."""
+    found: list[Statement] = []
     stack = list(body)[::-1]
     while stack:
         statement = stack.pop()
-        yield statement
+        found.append(statement)
         if isinstance(statement, (Loop, If)):
-            stack.extend(reversed(statement.body))
+            stack += statement.body[::-1]
+    return found
+
+
+def all_expressions(body: Iterable[Statement]) -> list[Expr]:
+    """Every expression of some statements and of their bodies, each object once."""
+    return expressions([root for statement in statements(body) for root in roots(statement)])
+
+
+def all_indices(body: Iterable[Statement]) -> list[Index]:
+    """Every index of some statements and of their bodies."""
+    found = [expr.index for expr in all_expressions(body) if isinstance(expr, _INDEXED)]
+    return found + [part.index for part in statements(body) if isinstance(part, Store)]
 
 
 def defined_names(statement: Statement) -> tuple[str, ...]:
