@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from realta.backend import EMPTY, Graph, Handle, KernelReport, Options, Value
-from realta.fusion import Group, Plan
+from realta.fusion import Group, Plan, operations_of
 from realta.graph import Node
 
 from realta_numpy.calls import Call, FusedCall, call_of_group
@@ -129,6 +129,7 @@ class NumpyExecutable:
                     sum(v.type.nbytes for v in group.outputs),
                     group.reason,
                     "\n".join(sources),
+                    operations=operations_of(group.nodes),
                 )
             )
         return reports

@@ -28,7 +28,9 @@ def explain(subject: Any, *args: Any, **kwargs: Any) -> Explanation:
         kwargs: keyword arguments of a function.
 
     Returns:
-        An `Explanation`: data with ``.text()`` and ``.to_dict()``; printing it shows the text.
+        An `Explanation`: data with ``.text()`` and ``.to_dict()``; printing it shows the text, and
+        ``.text(source=True)`` the generated code too. Control flow, effects and custom functions
+        are no kernels: it lists them apart.
         Its notes say which inner values become real too and for whom, and where a region was
         split.
 
@@ -43,7 +45,9 @@ def explain(subject: Any, *args: Any, **kwargs: Any) -> Explanation:
 def explain_graph(graph: Graph) -> Explanation:
     """What would run for a graph as it was recorded."""
     device = runtime.graph_device(graph)
-    return explain_plan(runtime.plan_for(runtime.normal_form(graph, device), device))
+    plan = runtime.plan_for(runtime.normal_form(graph, device), device)
+    describe = getattr(device.session, "describe", None)
+    return explain_plan(plan, describe=describe, by_core=runtime.by_core(device))
 
 
 def _graph_of(subject: Any, args: Any, kwargs: Any) -> tuple[Graph, tuple[str, ...]]:

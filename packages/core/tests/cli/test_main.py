@@ -106,6 +106,25 @@ def test_explain_shows_the_kernels_of_a_graph_file(capsys, graph_file):
     assert (data["device"], data["fallbacks"]) == ("reference:0", [])
 
 
+def test_explain_shows_arithmetic_schedules_and_on_request_sources(capsys, graph_file):
+    assert main(["explain", graph_file, "--device", "interp"]) == 0
+    text = capsys.readouterr().out
+    assert "arithmetic" in text
+    assert "(cpu)" in text
+    assert "<- maximum3" not in text
+    assert main(["explain", graph_file, "--device", "interp", "--source"]) == 0
+    assert "<- maximum3" in capsys.readouterr().out
+    _, data = run_json(capsys, "explain", graph_file, "--device", "interp")
+    # 2 · 8 · 3 · 4 for the product; relu is a select of a comparison or a maximum
+    assert sum(kernel["operations"] for kernel in data["kernels"]) >= 2 * 8 * 3 * 4 + 24
+    assert {kernel["profile"] for kernel in data["kernels"]} == {"cpu"}
+
+
+def test_explain_says_where_a_backend_generates_no_source(capsys, graph_file):
+    assert main(["explain", graph_file, "--device", "reference", "--source"]) == 0
+    assert "no source was generated" in capsys.readouterr().out
+
+
 def test_explain_of_a_file_that_is_not_there(capsys, tmp_path):
     path = str(tmp_path / "missing.graph")
     assert main(["explain", path]) == 2

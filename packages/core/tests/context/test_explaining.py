@@ -61,3 +61,36 @@ def test_explaining_a_function_leaves_tensors_and_seed_as_they_were():
     explain(g, x)
     assert x.tolist() == [1, 2]
     assert realta.seed().tolist() == [0, 0]
+
+
+@pytest.fixture
+def kernel_tier(monkeypatch):
+    monkeypatch.delenv("REALTA_INTERP_PROFILE", raising=False)
+    return "interp:0"
+
+
+def test_devices_of_the_kernel_tier_tell_schedules_and_sources(kernel_tier):
+    x = realta.TensorType("float32", (300, 40), kernel_tier)
+    explanation = explain(realta.compile(lambda x: F.softmax(x, axis=1))(x))
+    (kernel,) = explanation.kernels
+    assert kernel.operations == 5 * 300 * 40
+    assert kernel.code.profile == "cpu"
+    assert kernel.code.schedule
+    assert f"  runs   {kernel.code.schedule} (cpu profile)" in str(explanation)
+    assert "kernel " in kernel.code.sources[0]
+    assert kernel.code.sources[0] not in str(explanation)
+    assert kernel.code.sources[0] in explanation.text(source=True)
+
+
+def test_effects_and_control_flow_are_no_kernels(kernel_tier):
+    def shown(x):
+        (y,) = F.cond(F.sum(x) > 1, None, lambda: x + x, lambda: x)
+        F.print(y, name="y")
+        return y * 2
+
+    x = realta.TensorType("float32", (3,), kernel_tier)
+    explanation = explain(realta.compile(shown)(x))
+    assert [member.op for member in explanation.by_core] == ["cond", "print"]
+    computed = {m.op for k in explanation.kernels for m in k.members if m.role == "computed"}
+    assert computed == {"sum", "greater", "mul"}
+    assert "2 kernels for 3 ops" in str(explanation)

@@ -3,7 +3,7 @@ import json
 import pytest
 import realta
 from realta import F
-from realta.fusion import Rules, explain_plan, plan
+from realta.fusion import Code, Rules, explain_plan, plan
 from realta.graph import Builder, Location, Region
 from realta.types import TensorType
 
@@ -24,6 +24,7 @@ graph test: 2 kernels for 6 ops, 32.8 kB moved (82.9 kB with a kernel for each o
 kernel 0: row over [64,32], rows along axis 1, region head (fuse="may")
   reads  %x0: f32[64,32], 8.19 kB
   writes %8: f32[64,32], 8.19 kB
+  counts 10240 operations
     %0: f32[64] = max(%x0, axes=[1])                 model.py:3
     %1: f32[64, 1] = reshape(%0, shape=[64, 1])      model.py:3 (index map)
     %2: f32[64, 32] = broadcast(%1, shape=[64, 32])  model.py:3 (index map)
@@ -113,3 +114,29 @@ def test_an_op_with_graphs_has_one_line_that_names_them():
     (line,) = (line for line in text.splitlines() if "= cond(" in line)
     assert "then=graph " in line
     assert "otherwise=graph " in line
+
+
+def test_what_the_device_makes_of_a_kernel_is_shown(write, planned):
+    b, x = write(f32=(8,))
+    made = explain_plan(
+        planned(b, b.sin(x)), describe=lambda group: Code("in one go", "cpu", ("void sin_0();\n",))
+    )
+    assert "  counts 8 operations\n  runs   in one go (cpu profile)\n" in made.text()
+    assert "void sin_0();" not in made.text()
+    assert made.text(source=True).endswith("\n\nvoid sin_0();")
+    assert made.to_dict()["kernels"][0]["code"] == {
+        "schedule": "in one go", "profile": "cpu", "sources": ["void sin_0();\n"],
+    }  # fmt: skip
+
+
+def test_what_core_runs_itself_is_no_kernel(write, planned):
+    b, x = write(f32=(8,))
+    b.where = Location(None, 0, "model.py:7")
+    plan = planned(b, b.sin(b.sort(b.cos(x), axis=0)))
+    made = explain_plan(plan, by_core=lambda node: node.op.name == "sort")
+    assert [[m.op for m in k.members] for k in made.kernels] == [["cos"], ["sin"]]
+    assert [(m.op, m.location) for m in made.by_core] == [("sort", "model.py:7")]
+    assert [a for k in made.kernels for a in k.apart] == []
+    assert made.bytes_unfused == 4 * 32
+    assert made.text().startswith("graph test: 2 kernels for 2 ops")
+    assert "run by core:\n    %1: f32[8] = sort(%0, axis=0)  model.py:7" in made.text()

@@ -6,15 +6,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from realta.backend.kernel_host import HostContraction, host_contraction
+from realta.backend.kernel_host import HOST_SCHEDULE, HostContraction, host_contraction
 from realta.backend.kernel_memory import Span, share_cells
 from realta.codegen.ir import Kernel
 from realta.codegen.lower import lower
 from realta.codegen.lowered import Argument, Temporary
+from realta.codegen.printer import print_kernel
 from realta.codegen.render import signature
-from realta.fusion import Group, Plan
+from realta.fusion import Group, Plan, operations_of
 from realta.graph import Graph, Node, Value
 from realta.runtime.contract import KernelReport
+from realta.runtime.dumping import dump_file, node_lines
 from realta.types import TensorType
 
 if TYPE_CHECKING:
@@ -115,7 +117,7 @@ class Assembly:
         session = self._session
         host = host_contraction(session, group)
         if host is not None:
-            yield Step(group, (*host.reads, host.node), host, "tiles by shape, each by host BLAS")
+            yield Step(group, (*host.reads, host.node), host, HOST_SCHEDULE)
             return
         lowered = lower(group, session.profile, session.limits)
         for n, launch in enumerate(lowered.launches):
@@ -181,16 +183,32 @@ class Assembly:
     def _report(self, step: Step) -> KernelReport:
         session, group, kernel = self._session, step.group, step.work
         reason = group.reason if step.first else "it needs all that the kernel before it wrote"
+        operations = operations_of(group.nodes) if step.first else 0
         if not isinstance(kernel, Kernel):
             read = sum(value.type.nbytes for value in group.inputs)
             written = sum(value.type.nbytes for value in group.outputs)
-            return KernelReport("dot_general", step.ordinals, read, written, reason, host=True)
+            return KernelReport(
+                "dot_general", step.ordinals, read, written, reason,
+                host=True, schedule=step.schedule, operations=operations,
+            )  # fmt: skip
         moved = {"input": 0, "output": 0, "temporary": 0}
         for buffer in kernel.buffers:
             moved[buffer.role] += buffer.size * buffer.dtype.itemsize
-        source = session.text(kernel)
-        read, written = moved["input"], moved["output"]
-        return KernelReport(kernel.name, step.ordinals, read, written, reason, source)
+        return KernelReport(
+            kernel.name, step.ordinals, moved["input"], moved["output"], reason,
+            session.text(kernel), schedule=step.schedule, profile=session.profile.name,
+            operations=operations,
+        )  # fmt: skip
+
+    def dump(self, folder: str) -> None:
+        """Writes the kernel IR of each kernel, with what it computes, into a folder."""
+        known = set()
+        for step in self.steps:
+            if isinstance(step.work, Kernel) and step.work not in known:
+                known.add(step.work)
+                about = [f"; {line}" for line in node_lines(step.group.nodes)]
+                text = "\n".join([*about, "", print_kernel(step.work)])
+                dump_file(folder, f"{step.work.name}.kernel", text)
 
 
 def _is_constant(group: Group) -> bool:

@@ -49,6 +49,8 @@ class KernelExecutable:
         self._ordinals = [step.ordinals for step in assembly.steps]
         self.temporary_bytes = sum(assembly.cells)
         self.kernels = assembly.reports()
+        if options.dump:
+            assembly.dump(options.dump)
         calls = assembly.calls()
         self._calls = [
             (call, _picker(step.slots)) for call, step in zip(calls, assembly.steps, strict=True)

@@ -18,9 +18,10 @@ from realta.types import TensorType, float32
 if TYPE_CHECKING:
     from realta.backend.kernel_session import KernelSession
 
-__all__ = ["HostContraction", "host_contraction"]
+__all__ = ["HOST_SCHEDULE", "HostContraction", "host_contraction"]
 
 Array = NDArray[Any]
+HOST_SCHEDULE: Final = "tiles by shape, each by host BLAS"
 
 
 def _sliced(x: Array, node: Node) -> Array:

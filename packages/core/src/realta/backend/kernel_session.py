@@ -20,14 +20,16 @@ import numpy as np
 from realta import fusion
 from realta.backend.kernel_capabilities import KernelOps
 from realta.backend.kernel_executable import KernelExecutable
+from realta.backend.kernel_host import HOST_SCHEDULE, host_contraction
 from realta.backend.kernel_memory import Workspace
 from realta.codegen.dialect import CDialect
 from realta.codegen.ir import Kernel
-from realta.codegen.lower import fitted
+from realta.codegen.lower import fitted, lower
 from realta.codegen.profile import DeviceProfile
 from realta.codegen.render import KernelSignature, render, translation_unit
 from realta.codegen.rules import kernel_rules
 from realta.errors import UnsupportedOp
+from realta.fusion import Code, Group
 from realta.fusion.limits import Limits
 from realta.graph import Graph, Node
 from realta.runtime.contract import Capabilities, Handle, Numerics, Options, Refusal
@@ -183,15 +185,16 @@ class KernelSession:
     # -- what it inherits -------------------------------------------------------------------------
 
     def supports(self, node: Node) -> Refusal | None:
-        """Refuses tensors with more axes or bytes than the device takes."""
+        """Refuses tensors with more axes than the device takes.
+
+        One that is too large is no reason to compute elsewhere: it is out of memory when it is
+        allocated.
+        """
         types = [*[value.type for value in node.operands], *node.types]
         if max([type.rank for type in types], default=0) > self.limits.rank:
             return Refusal(
                 f"tensors have at most {self.limits.rank} axes here", "merge axes by reshape"
             )
-        most = self.limits.buffer_bytes
-        if most is not None and max([type.nbytes for type in types], default=0) > most:
-            return Refusal(f"a buffer has at most {most} bytes here", "compute in smaller parts")
         return None
 
     def buffer_bytes(self, type: TensorType) -> int:
@@ -238,6 +241,17 @@ class KernelSession:
     def source(self, kernels: Sequence[Kernel]) -> str:
         """The text that is built for some kernels."""
         return translation_unit(kernels, self.dialect, self.profile)
+
+    def describe(self, group: Group) -> Code:
+        """The schedule and the code of a fusion group, for `explain`; builds nothing."""
+        host = host_contraction(self, group)
+        if host is not None:
+            return Code(HOST_SCHEDULE)
+        if all(node.op.name == "constant" for node in group.nodes):
+            return Code("kept in memory")
+        lowered = lower(group, self.profile, self.limits)
+        sources = tuple([self.text(launch.kernel) for launch in lowered.launches])
+        return Code(lowered.schedule, self.profile.name, sources)
 
     def text(self, kernel: Kernel) -> str:
         """The text of one kernel, for reports."""

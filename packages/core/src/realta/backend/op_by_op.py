@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from realta.errors import CompilationError, DeviceFault, UnsupportedOp
+from realta.fusion.arithmetic import operations_of
 from realta.fusion.limits import Limits
 from realta.graph import Graph, Node, Value, call_text
 from realta.ops import find_op
@@ -324,5 +325,6 @@ def _report(number: int, node: Node) -> KernelReport:
     read = sum([value.type.nbytes for value in node.operands])
     written = sum([type.nbytes for type in node.types])
     return KernelReport(
-        node.op.name, (number,), read, written, reason="this backend runs one op at a time"
-    )
+        node.op.name, (number,), read, written, reason="this backend runs one op at a time",
+        operations=operations_of((node,)),
+    )  # fmt: skip

@@ -18,9 +18,10 @@ NAME: Final = "explain"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The file, the device and the numerics."""
+    """The file, the device, the numerics, and whether generated code is shown."""
     parser.add_argument("file", help="a graph as text, or a saved graph")
     parser.add_argument("--device", default="", help="device to compile for (the default device)")
+    parser.add_argument("--source", action="store_true", help="show the code of each kernel")
     parser.add_argument("--numerics", choices=("exact", "fast"), default="exact")
 
 
@@ -41,13 +42,15 @@ def collect(arguments: argparse.Namespace) -> dict[str, Any]:
             {
                 "name": kernel.name, "device": device, "host": kernel.host,
                 "bytes_read": kernel.bytes_read, "bytes_written": kernel.bytes_written,
-                "reason": kernel.reason, "source": kernel.source,
+                "operations": kernel.operations, "schedule": kernel.schedule,
+                "profile": kernel.profile, "reason": kernel.reason, "source": kernel.source,
                 "ops": [_text(graph, ordinal) for ordinal in ordinals],
             }
         )  # fmt: skip
     return {
         "graph": print_graph(graph),
         "device": name,
+        "show_source": arguments.source,
         "kernels": kernels,
         "fallbacks": [
             {"op": f.op, "device": f.device.name, "reason": f.reason} for f in program.fallbacks
@@ -80,11 +83,28 @@ def show(data: dict[str, Any]) -> None:
     print(f"\n{len(data['kernels'])} kernel(s) on {data['device']}")
     rows = [
         (
-            k["name"], len(k["ops"]), format_bytes(k["bytes_read"]),
-            format_bytes(k["bytes_written"]), k["reason"],
+            k["name"], len(k["ops"]), k["operations"], format_bytes(k["bytes_read"]),
+            format_bytes(k["bytes_written"]), _schedule(k), k["reason"],
         )
         for k in data["kernels"]
     ]  # fmt: skip
-    show_table(("kernel", "ops", "reads", "writes", "why on its own"), rows)
+    head = ("kernel", "ops", "arithmetic", "reads", "writes", "schedule", "why on its own")
+    show_table(head, rows)
     for fallback in data["fallbacks"]:
         print(f"{fallback['op']} runs on another device: {fallback['reason']}")
+    if data["show_source"]:
+        _show_sources(data["kernels"])
+
+
+def _schedule(kernel: dict[str, Any]) -> str:
+    profile = f" ({kernel['profile']})" if kernel["profile"] else ""
+    return f"{kernel['schedule']}{profile}"
+
+
+def _show_sources(kernels: list[dict[str, Any]]) -> None:
+    """The code of each kernel; the same code once."""
+    shown = set()
+    for kernel in kernels:
+        if kernel["source"] not in shown:
+            shown.add(kernel["source"])
+            print(f"\n{kernel['name']}\n{kernel['source'] or 'no source was generated'}")

@@ -8,7 +8,16 @@ from realta.fusion.limits import Limits
 from realta.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from realta.fusion.explain import Apart, Explanation, KernelText, Member, Transfer, explain_plan
+    from realta.fusion.arithmetic import operations_of
+    from realta.fusion.explain import (
+        Apart,
+        Code,
+        Explanation,
+        KernelText,
+        Member,
+        Transfer,
+        explain_plan,
+    )
     from realta.fusion.group import Boundary, Group, GroupKind, Level, Plan
     from realta.fusion.planner import plan
     from realta.fusion.rules import DEFAULT_RULES, Rules
@@ -18,6 +27,7 @@ __all__ = [
     "DEFAULT_RULES",
     "Apart",
     "Boundary",
+    "Code",
     "Explanation",
     "Group",
     "GroupKind",
@@ -31,14 +41,17 @@ __all__ = [
     "bytes_read",
     "bytes_written",
     "explain_plan",
+    "operations_of",
     "plan",
 ]
 
 __getattr__ = on_demand(
     __name__,
     {
+        "arithmetic": ("operations_of",),
         "explain": (
             "Apart",
+            "Code",
             "Explanation",
             "KernelText",
             "Member",

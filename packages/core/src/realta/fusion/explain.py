@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
+from realta.fusion.arithmetic import operations_of
 from realta.fusion.group import Boundary, Group, Plan
 from realta.fusion.traffic import bytes_of, unfused_bytes
 from realta.graph import Graph, Node, Value
@@ -14,7 +15,7 @@ from realta.graph.naming import value_names
 from realta.graph.printer import GraphPrinter
 from realta.types import Shape
 
-__all__ = ["Apart", "Explanation", "KernelText", "Member", "Transfer", "explain_plan"]
+__all__ = ["Apart", "Code", "Explanation", "KernelText", "Member", "Transfer", "explain_plan"]
 
 _SHOWN_OPS: Final = 60
 _SHOWN_KERNELS: Final = 60
@@ -72,6 +73,21 @@ class Apart:
 
 
 @dataclass(frozen=True, slots=True)
+class Code:
+    """What a device makes of a kernel.
+
+    Args:
+        schedule: who computes what, in a few words; empty if the device does not tell.
+        profile: the kind of device that it is scheduled for; empty if the device does not tell.
+        sources: the generated code of each launch.
+    """
+
+    schedule: str = ""
+    profile: str = ""
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class KernelText:
     """One kernel.
 
@@ -84,6 +100,8 @@ class KernelText:
         reads: what it reads.
         writes: what it stores.
         apart: why it is not one with the kernels before it.
+        operations: arithmetic operations of its ops; symbolic shapes do not count.
+        code: what the device makes of it.
     """
 
     kind: str
@@ -94,6 +112,8 @@ class KernelText:
     reads: tuple[Transfer, ...]
     writes: tuple[Transfer, ...]
     apart: tuple[Apart, ...]
+    operations: int = 0
+    code: Code = Code()
 
     @property
     def bytes_read(self) -> int:
@@ -115,38 +135,57 @@ class Explanation:
         kernels: the kernels in the order they run.
         bytes_unfused: bytes that its ops would move with a kernel for each.
         notes: what else is to be known: which inner values are kept, where a region was split.
+        by_core: ops that are no kernels, since core runs them: control flow, effects, functions of
+            yours.
     """
 
     graph: str
     kernels: tuple[KernelText, ...]
     bytes_unfused: int
     notes: tuple[str, ...] = ()
+    by_core: tuple[Member, ...] = ()
 
     @property
     def bytes_moved(self) -> int:
         """Bytes that all kernels read and write."""
         return sum(k.bytes_read + k.bytes_written for k in self.kernels)
 
+    @property
+    def operations(self) -> int:
+        """Arithmetic operations of all kernels."""
+        return sum(k.operations for k in self.kernels)
+
     def to_dict(self) -> dict[str, Any]:
         """The same as plain dicts, lists, strings and numbers."""
         found = asdict(self)
         found["bytes_moved"] = self.bytes_moved
-        found["kernels"] = list(found["kernels"])
-        found["notes"] = list(found["notes"])
+        found["operations"] = self.operations
+        for name in ("kernels", "notes", "by_core"):
+            found[name] = list(found[name])
         for kernel, data in zip(self.kernels, found["kernels"], strict=True):
             data["bytes_read"] = kernel.bytes_read
             data["bytes_written"] = kernel.bytes_written
             for name in ("axes", "members", "reads", "writes", "apart"):
                 data[name] = list(data[name])
+            data["code"]["sources"] = list(kernel.code.sources)
         return found
 
-    def text(self) -> str:
-        """The same for people: one block a kernel. Long plans are shown in part."""
+    def text(self, *, source: bool = False) -> str:
+        """The same for people: one block a kernel. Long plans are shown in part.
+
+        Args:
+            source: whether to show the code that the device makes of each kernel, if it tells.
+        """
         lines = [self._headline()]
         for number, kernel in enumerate(self.kernels[:_SHOWN_KERNELS]):
             lines += ["", *_block(number, kernel)]
+            if source:
+                for code in kernel.code.sources:
+                    lines += ["", code.strip("\n")]
         if len(self.kernels) > _SHOWN_KERNELS:
             lines += ["", f"... and {len(self.kernels) - _SHOWN_KERNELS} more kernels"]
+        if self.by_core:
+            lines += ["", "run by core:", *_members(self.by_core)]
         if self.notes:
             lines += ["", *self.notes]
         return "\n".join(lines)
@@ -163,11 +202,34 @@ class Explanation:
         return self.text()
 
 
-def explain_plan(plan: Plan) -> Explanation:
-    """Says of each kernel what it computes, from which lines, what it moves and why it ends."""
+def explain_plan(
+    plan: Plan,
+    *,
+    describe: Callable[[Group], Code] | None = None,
+    by_core: Callable[[Node], bool] = lambda node: False,
+) -> Explanation:
+    """Says of each kernel what it computes, from which lines, what it moves and why it ends.
+
+    Args:
+        plan: the kernels.
+        describe: what the device makes of a kernel, if it tells.
+        by_core: whether core runs an op itself, so that it is no kernel.
+    """
     writer = _Writer(plan.graph)
-    kernels = tuple(writer.kernel(group) for group in plan.groups)
-    return Explanation(plan.graph.name, kernels, unfused_bytes(plan))
+    numbers: dict[int, int] = {}
+    aside: list[Member] = []
+    for number, group in enumerate(plan.groups):
+        if all(by_core(node) for node in group.nodes):
+            aside += [writer.member(node, group) for node in group.nodes]
+        else:
+            numbers[number] = len(numbers)
+    kernels = tuple(
+        writer.kernel(plan.groups[n], numbers, Code() if describe is None else describe(group))
+        for n, group in enumerate(plan.groups)
+        if n in numbers
+    )
+    launched = replace(plan, groups=tuple([plan.groups[n] for n in numbers]))
+    return Explanation(plan.graph.name, kernels, unfused_bytes(launched), by_core=tuple(aside))
 
 
 class _Writer:
@@ -182,7 +244,7 @@ class _Writer:
             if node is not None
         }
 
-    def kernel(self, group: Group) -> KernelText:
+    def kernel(self, group: Group, numbers: Mapping[int, int], code: Code) -> KernelText:
         region = group.region
         return KernelText(
             kind=group.kind,
@@ -192,7 +254,13 @@ class _Writer:
             members=tuple(self.member(n, group) for n in group.nodes),
             reads=tuple(self.transfer(v, bytes_of(v, group)) for v in group.inputs),
             writes=tuple(self.transfer(v, bytes_of(v)) for v in group.outputs),
-            apart=tuple(self.apart(b) for b in group.boundaries),
+            apart=tuple(
+                self.apart(b, numbers[b.producer])
+                for b in group.boundaries
+                if b.producer in numbers
+            ),
+            operations=operations_of(group.nodes),
+            code=code,
         )
 
     def member(self, node: Node, group: Group) -> Member:
@@ -206,10 +274,10 @@ class _Writer:
     def transfer(self, value: Value, count: int | None) -> Transfer:
         return Transfer(self.name(value), str(value.type), count)
 
-    def apart(self, boundary: Boundary) -> Apart:
+    def apart(self, boundary: Boundary, producer: int) -> Apart:
         node = boundary.node
         return Apart(
-            boundary.producer,
+            producer,
             self.name(boundary.value),
             boundary.reason,
             node.op.name,
@@ -234,6 +302,12 @@ def _block(number: int, kernel: KernelText) -> list[str]:
         ]
         if len(transfers) > _SHOWN_OPS:
             lines.append(f"  {word:6} ... and {len(transfers) - _SHOWN_OPS} more")
+    if kernel.operations:
+        lines.append(f"  counts {_count(kernel.operations, 'operation')}")
+    code = kernel.code
+    if code.schedule:
+        profile = f" ({code.profile} profile)" if code.profile else ""
+        lines.append(f"  runs   {code.schedule}{profile}")
     lines += _members(kernel.members)
     for apart in kernel.apart:
         by = f"{apart.op}{f' at {_short(apart.location)}' if apart.location else ''}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,10 +40,12 @@ class Pipeline:
     Args:
         passes: what to run.
         debug: verify the graph before the first pass and after each; None asks the environment.
+        watch: called with the name of each pass and the graph that it made.
     """
 
     passes: Sequence[Pass]
     debug: bool | None = None
+    watch: Callable[[str, Graph], None] | None = None
 
     def run(self, graph: Graph) -> Graph:
         """The graph after all passes.
@@ -59,6 +61,8 @@ class Pipeline:
             graph = step.run(before)
             if debug and graph is not before:
                 _check(graph, before, f"after the pass {step.name!r}")
+            if self.watch is not None:
+                self.watch(step.name, graph)
         return graph
 
 

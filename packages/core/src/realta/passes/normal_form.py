@@ -26,6 +26,7 @@ def normalize(
     evaluate: Evaluate | None = None,
     numerics: Literal["exact", "fast"] = "exact",
     debug: bool | None = None,
+    watch: Callable[[str, Graph], None] | None = None,
 ) -> Graph:
     """The normal form of a graph, computing the same bits.
 
@@ -39,13 +40,14 @@ def normalize(
         evaluate: computes one node of constants, through the device; None folds nothing.
         numerics: ``exact`` folds exact ops only.
         debug: verify before and between passes; None asks ``REALTA_DEBUG``.
+        watch: called with the name of each pass and the graph that it made.
 
     Raises:
         VerificationError: when debugging, the graph or what a pass made of it breaks the IR's
             rules.
     """
     passes = normal_passes(keeps, evaluate, numerics)
-    return Pipeline(passes, debug).run(detach(graph))
+    return Pipeline(passes, debug, watch).run(detach(graph))
 
 
 def normal_passes(

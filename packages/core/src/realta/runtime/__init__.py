@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from realta.runtime.bounds import bounds_error
     from realta.runtime.cache import CacheStats, ExecutableCache
     from realta.runtime.compiling import (
+        by_core,
         compile_program,
         graph_device,
         normal_form,
@@ -125,6 +126,7 @@ __all__ = [
     "array_from_bytes",
     "as_bytes",
     "bounds_error",
+    "by_core",
     "cache_directory",
     "cache_enabled",
     "compile_program",
@@ -177,6 +179,7 @@ __getattr__ = on_demand(
             "ExecutableCache",
         ),
         "compiling": (
+            "by_core",
             "compile_program",
             "graph_device",
             "normal_form",

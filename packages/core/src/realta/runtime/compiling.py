@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from realta.runtime.control import CONTROL_STEPS
 from realta.runtime.custom import CustomStep
 from realta.runtime.cut import Cut, HostWork, Move, Place, Segment, cut
 from realta.runtime.device import OpenDevice, resolve_device
+from realta.runtime.dumping import Dump, open_dump
 from realta.runtime.effects import EFFECT_STEPS
 from realta.runtime.evaluate import evaluate_on
 from realta.runtime.fallback import fallback_policy
@@ -35,8 +37,8 @@ from realta.runtime.steps import (
 from realta.runtime.storage import Storage
 
 __all__ = [
-    "DEFAULT_OPTIONS", "compile_program", "graph_device", "normal_form", "program_for", "run_graph",
-    "run_program",
+    "DEFAULT_OPTIONS", "by_core", "compile_program", "graph_device", "normal_form", "program_for",
+    "run_graph", "run_program",
 ]  # fmt: skip
 
 DEFAULT_OPTIONS: Final = Options()
@@ -118,14 +120,30 @@ def normal_form(graph: Graph, device: OpenDevice, options: Options = DEFAULT_OPT
     return _normalized(graph, device, options, Placement(fallback_policy()))
 
 
-def _normalized(graph: Graph, device: OpenDevice, options: Options, placement: Placement) -> Graph:
+def by_core(device: OpenDevice) -> Callable[[Node], bool]:
+    """Which ops of a device's graphs core runs itself; for `explain`."""
+    return partial(Placement(fallback_policy()).is_by_core, device)
+
+
+def _normalized(
+    graph: Graph,
+    device: OpenDevice,
+    options: Options,
+    placement: Placement,
+    dump: Dump | None = None,
+) -> Graph:
     def keeps(node: Node) -> bool:
         home = resolve_device(node.type.device) if node.type.device else device
         return placement.keeps(home, node)
 
+    watch = None if dump is None else dump.graph
     for step in extra_passes:
         graph = step.run(graph)
-    return passes.normalize(graph, keeps=keeps, evaluate=_evaluate, numerics=options.numerics)
+        if watch is not None:
+            watch(step.name, graph)
+    return passes.normalize(
+        graph, keeps=keeps, evaluate=_evaluate, numerics=options.numerics, watch=watch
+    )
 
 
 def _evaluate(node: Node, arrays: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -147,11 +165,13 @@ def _compile(graph: Graph, device: OpenDevice, options: Options) -> Program:
     outputs = (*source.outputs, *[node for _, node in checks])
     whole = Graph(source.name, source.inputs, outputs, source.nodes)
     placement = Placement(fallback_policy())
-    normal = _normalized(whole, device, options, placement)
+    dump = open_dump(options.dump, graph.name)
+    if dump is not None:
+        dump.graph("recorded", whole)
+    normal = _normalized(whole, device, options, placement, dump)
     parts = cut(normal, device.name, placement)
-    program = _Assembly(source, normal, parts, device, options, placement).program(
-        [ordinal for ordinal, _ in checks]
-    )
+    assembly = _Assembly(source, normal, parts, device, options, placement, dump)
+    program = assembly.program([ordinal for ordinal, _ in checks])
     for node in source.nodes:
         node.where = None
     return program
@@ -168,7 +188,9 @@ class _Assembly:
         device: OpenDevice,
         options: Options,
         placement: Placement,
+        dump: Dump | None = None,
     ) -> None:
+        self.dump = dump
         self.source = source
         self.normal = normal
         self.parts = parts
@@ -251,7 +273,9 @@ class _Assembly:
             nbytes = device.session.buffer_bytes(type)
             outputs.append(SlotOutput(self.slot((value, part.device)), type, nbytes))
         ordinals = [ordinal_of(node) for node in part.nodes]
-        executable = _build(device, graph, self.options)
+        executable = _build(device, graph, _dumped(self.options, self.dump))
+        if self.dump is not None:
+            self.dump.kernels(device.name, graph.nodes, executable.kernels)
         return LaunchStep(device, executable, reads, outputs, ordinals, self.source.name)
 
     def _host_step(self, part: HostWork) -> HostStep:
@@ -311,6 +335,11 @@ def _stored_into(value: Value) -> Value:
             break
         node = node_of(value)
     return value
+
+
+def _dumped(options: Options, dump: Dump | None) -> Options:
+    """The options with which a session compiles: its files join those of the graph."""
+    return options if dump is None else replace(options, dump=dump.folder)
 
 
 def _build(device: OpenDevice, graph: Graph, options: Options) -> Executable:

@@ -110,7 +110,7 @@ class Options:
     Args:
         numerics: ``exact`` keeps every rounding step, ``fast`` lifts that.
         name: name of the graph for dumps and profiles.
-        dump: directory for sources, or empty.
+        dump: folder of this graph for sources and kernels, which core has made; or empty.
     """
 
     numerics: Literal["exact", "fast"] = "exact"
@@ -130,6 +130,10 @@ class KernelReport:
         reason: why it is not one kernel with a neighbour; empty if nothing split it.
         source: the code that was generated, if any.
         host: whether the work is declared to run on the host rather than launched on the device.
+        schedule: who computes what, in a few words; empty if there is nothing to tell.
+        profile: the kind of device that the schedule is made for, as ``cpu`` or ``gpu``.
+        operations: arithmetic operations, as `realta.fusion.operations_of` counts them; of work
+            that takes several kernels, those of all of them stand with the first.
     """
 
     name: str
@@ -139,6 +143,9 @@ class KernelReport:
     reason: str = ""
     source: str = ""
     host: bool = False
+    schedule: str = ""
+    profile: str = ""
+    operations: int = 0
 
 
 @runtime_checkable

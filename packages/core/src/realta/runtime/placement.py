@@ -108,6 +108,14 @@ class Placement:
             self._note(node, opened, refused)
         return REFERENCE
 
+    def is_by_core(self, device: OpenDevice, node: Node) -> bool:
+        """Whether core runs an op itself, or moves a tensor, so that no kernel is launched."""
+        name = node.op.name
+        if name in _CORE_ONLY - {"check_bounds"}:
+            return name == "transfer" or not self.keeps(device, node)
+        kind = node.op.kind
+        return kind is OpKind.EFFECT or (kind is OpKind.CONTROL and not self.keeps(device, node))
+
     def _is_by_core(self, device: OpenDevice, node: Node) -> bool:
         kind = node.op.kind
         if kind is OpKind.EFFECT:
