@@ -17,8 +17,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from benchmarks import display, results
+from benchmarks.checks import CHECKS, Check
 from benchmarks.processes import Failed
-from benchmarks.rows import CHECKS, FULL, QUICK, Check, Measured, Settings, compare
+from benchmarks.rows import FULL, QUICK, Measured, Settings, compare
 from benchmarks.side_by_side import measure
 
 __all__ = ["main"]
@@ -42,7 +43,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     return chosen
 
 
-def measure_rows(check: Check, settings: Settings, progress: Progress) -> list[dict[str, Any]]:
+def measure_rows(
+    name: str, check: Check, settings: Settings, progress: Progress
+) -> list[dict[str, Any]]:
     """Measures all workloads in one interleaved run, then the other rows one by one."""
     rows = check.rows
     workloads = list(dict.fromkeys(row.workload for row in rows if row.workload))
@@ -59,7 +62,7 @@ def measure_rows(check: Check, settings: Settings, progress: Progress) -> list[d
         peers=check.peers,
         advance=advance,
     )
-    entries = [results.entry(row, compare(row, timings)) for row in rows if row.workload]
+    entries = [results.entry(row, compare(row, timings), name) for row in rows if row.workload]
     for row in others:
         progress.update(task, description=row.what)
         assert row.measure is not None
@@ -67,7 +70,7 @@ def measure_rows(check: Check, settings: Settings, progress: Progress) -> list[d
             measured = row.measure(settings)
         except Failed as failure:
             measured = Measured(None, note=str(failure))
-        entries.append(results.entry(row, measured))
+        entries.append(results.entry(row, measured, name))
         advance(row.what)
     return entries
 
@@ -75,12 +78,14 @@ def measure_rows(check: Check, settings: Settings, progress: Progress) -> list[d
 def main(arguments: Sequence[str]) -> int:
     """Measures, prints, writes, and says by its exit code whether a check passed."""
     chosen = parse(arguments)
-    check = CHECKS[chosen.check or "first-light"]
+    name = chosen.check or "first-light"
+    check = CHECKS[name]
     if chosen.row:
         check = Check(tuple(row for row in check.rows if row.id in chosen.row), check.peers)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        found = results.document(measure_rows(check, QUICK if chosen.quick else FULL, progress))
+        settings = QUICK if chosen.quick else FULL
+        found = results.document(measure_rows(name, check, settings, progress))
     display.show(found, Console())
     path = chosen.json
     if path is None and chosen.check and not chosen.row and not chosen.quick:

@@ -50,14 +50,14 @@ def without_paths(text: str) -> str:
     return PATH.sub("…", text)
 
 
-def entry(row: Row, measured: Measured) -> dict[str, Any]:
-    """Writes one row as data; it passes if its figure is known and not above the target."""
+def entry(row: Row, measured: Measured, check: str) -> dict[str, Any]:
+    """Writes a row of a check as data; it passes if its figure is known and within the target."""
     # The verdict follows from what is written, so a figure just above the target stays above.
     got = None if measured.got is None else rounded_up(measured.got)
     passes = got is not None and got <= row.target
     figures = {who: rounded_figures(of) for who, of in measured.figures.items()}
     return {
-        "command": f"python -m benchmarks --row {row.id}",
+        "command": f"python -m benchmarks --check {check} --row {row.id}",
         "got": got,
         "id": row.id,
         "limit": figures.pop(LIMIT, None),

@@ -15,7 +15,11 @@ from benchmarks.processes import Failed
 from benchmarks.side_by_side import Timing, Timings
 from benchmarks.workloads import WORKLOADS
 
-__all__ = ["CHECKS", "FULL", "QUICK", "Check", "Measured", "Row", "Settings", "compare"]
+__all__ = [
+    "FULL", "QUICK", "Measured", "Row", "Settings", "cold_start", "compare", "compare_processes",
+    "groups", "growth", "imports", "left_behind", "memory", "microseconds", "milliseconds",
+    "ratio", "tracing", "workload_row",
+]  # fmt: skip
 
 Figures = Mapping[str, Mapping[str, float]]  # by who was measured, then by what
 
@@ -218,101 +222,26 @@ def workload_row(
     return Row(workload, what, target, f"× {beside}", workload=workload, who=who, beside=beside)
 
 
-def milliseconds(probe: str, what: str, *arguments: str) -> Callable[[Settings], Measured]:
-    """Returns a measurement of a probe that prints seconds by name."""
+def figure(probe: str, what: str, scale: float) -> Callable[[Settings], Measured]:
+    """Returns a measurement of a probe that prints figures by name."""
 
     def measure(_settings: Settings) -> Measured:
-        found = processes.probe(probe, *arguments)
-        return Measured(found[what] * 1e3, {"realta": found})
+        found = processes.probe(probe)
+        return Measured(found[what] * scale, {"realta": found})
 
     return measure
 
 
-FIRST_LIGHT: tuple[Row, ...] = (
-    workload_row("W1", 1.0, "torch.compile"),
-    workload_row("W2", 1.0, "torch.compile"),
-    workload_row("W3", 1.0, "torch.compile"),
-    workload_row("W4", 1.1, "torch.compile"),
-    workload_row("W8a", 0.8, "torch", "eager"),
-    workload_row("W8b", 1.1, "numpy"),
-    Row("W3-groups", "kernels of W3 in explain()", 1, "kernels", groups("W3")),
-    Row("cold-start", "process start to the first W1 result", 1.45, "× numpy", cold_start),
-    Row("flat-bytes", "left by 20 000 small eager operations", 4096, "bytes", left_behind("bytes")),
-    Row(
-        "flat-objects",
-        "left by 20 000 small eager operations",
-        20,
-        "objects",
-        left_behind("objects"),
-    ),
-    Row("growth", "300 000 chained operations over 30 000, worst step", 15, "×", growth),
-    Row("import", "import realta", 1.35, "× numpy", imports),
-    Row("memory", "peak of W1 beyond its input (its output is 40 MB)", 45, "MB", memory),
-    Row("tracing", "recording a node lazily", 2, "µs", tracing),
-)
-
-RUNTIMES = ("realta pocl", "realta intel")
-"""Two independent OpenCL implementations; the better one counts."""
+def milliseconds(probe: str, what: str) -> Callable[[Settings], Measured]:
+    """The same for a figure in seconds that is held against milliseconds."""
+    return figure(probe, what, 1e3)
 
 
-def opencl_row(workload: str, target: float, beside: str) -> Row:
-    """Makes the row of a workload on the better of the two OpenCL runtimes."""
-    return workload_row(workload, target, beside, "OpenCL on the CPU", RUNTIMES)
+def microseconds(probe: str, what: str) -> Callable[[Settings], Measured]:
+    """The same for a figure in seconds that is held against microseconds."""
+    return figure(probe, what, 1e6)
 
 
-OPENCL: tuple[Row, ...] = (
-    opencl_row("W1", 1.5, "copy"),
-    opencl_row("W2", 1.5, "copy"),
-    opencl_row("W3", 1.8, "copy"),
-    opencl_row("W4", 1.4, "copy"),
-    opencl_row("W5a", 1.3, "read"),
-    opencl_row("W5b", 1.3, "read"),
-    opencl_row("W5c", 1.3, "read"),
-    opencl_row("W10", 1.2, "torch"),
-    opencl_row("W11", 0.75, "torch.compile"),
-    opencl_row("W12", 0.3, "torch"),
-    *(
-        Row(
-            f"ahead-{name}",
-            f"{WORKLOADS[name].what}, OpenCL on the CPU",
-            0.25,
-            "× torch.compile",
-            workload=name,
-            who=RUNTIMES,
-            beside="torch.compile",
-        )
-        for name in ("W1", "W2", "W3")
-    ),
-    Row("codegen", "generating the code of one kernel", 5, "ms", milliseconds("codegen", "worst")),
-    Row("warm", "first kernel, disk cache warm", 150, "ms", milliseconds("first_kernel", "warm")),
-    Row("cold", "first kernel, no disk cache", 1300, "ms", milliseconds("first_kernel", "cold")),
-    Row(
-        "launch",
-        "Python per launch of a compiled graph",
-        0.003,
-        "ms",
-        milliseconds("launches", "python"),
-    ),
-)
-_OTHERS = ("numpy", "torch", "torch.compile", "jax", *RUNTIMES)
-OPENCL_PEERS = {
-    **dict.fromkeys(("W1", "W2", "W3", "W4", "W10", "W11"), ("copy", *_OTHERS)),
-    **dict.fromkeys(("W5a", "W5b", "W5c"), ("read", *_OTHERS)),
-    "W12": _OTHERS,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """Rows that are promised together.
-
-    Attributes:
-        rows: the promises.
-        peers: by workload, who computes it, where that is not `Workload.peers`.
-    """
-
-    rows: tuple[Row, ...]
-    peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-CHECKS = {"first-light": Check(FIRST_LIGHT), "opencl": Check(OPENCL, OPENCL_PEERS)}
+def ratio(probe: str, what: str) -> Callable[[Settings], Measured]:
+    """The same for a figure without a unit."""
+    return figure(probe, what, 1.0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.rows import FIRST_LIGHT
+from benchmarks.checks import FIRST_LIGHT
 from tools.acceptance import ROOT, load
 
 ITEMS = load([ROOT / "acceptance" / "first-light.toml"])

@@ -11,9 +11,10 @@ import pytest
 
 from benchmarks import __main__ as command_line
 from benchmarks import display, processes, results, rows
+from benchmarks.checks import CHECKS, FIRST_LIGHT, Check
 from benchmarks.peers import MODULES, copying, plain_numpy, realta_modes
 from benchmarks.processes import Failed, WorkerProcess
-from benchmarks.rows import FIRST_LIGHT, QUICK, Measured, Row
+from benchmarks.rows import QUICK, Measured, Row
 from benchmarks.side_by_side import Timing, measure
 from benchmarks.worker import Worker, deviation
 from benchmarks.workloads import WORKLOADS, Workload
@@ -33,7 +34,7 @@ def one_row(monkeypatch, tmp_path):
     """Replaces the rows of the check by one, and the folder of results by a temporary one."""
 
     def replace(only: Row) -> None:
-        monkeypatch.setitem(rows.CHECKS, "first-light", rows.Check((only,)))
+        monkeypatch.setitem(CHECKS, "first-light", Check((only,)))
         monkeypatch.setattr(results, "FOLDER", tmp_path)
 
     return replace
@@ -57,12 +58,12 @@ def test_first_light_promises_what_the_issue_asks() -> None:
     ("check", "row"),
     [
         pytest.param(check, row, id=f"{name}-{row.id}")
-        for name, check in rows.CHECKS.items()
+        for name, check in CHECKS.items()
         for row in check.rows
         if row.workload
     ],
 )
-def test_a_row_compares_peers_that_its_workload_has(check: rows.Check, row: Row) -> None:
+def test_a_row_compares_peers_that_its_workload_has(check: Check, row: Row) -> None:
     peers = check.peers.get(row.workload, WORKLOADS[row.workload].peers)
     assert {*row.who, row.beside} <= set(peers)
     assert row.beside not in row.who
@@ -121,21 +122,23 @@ def test_processes_take_turns_and_the_first_of_each_does_not_count() -> None:
     ("got", "verdict"), [(0.5, "PASS"), (1.0, "PASS"), (1.000001, "MISS"), (None, "MISS")]
 )
 def test_a_row_passes_up_to_its_target(got: float | None, verdict: str) -> None:
-    entry = results.entry(row(), Measured(got))
+    entry = results.entry(row(), Measured(got), "first-light")
     assert entry["verdict"] == verdict
     assert set(entry) == KEYS
 
 
 def test_the_copy_limit_is_no_peer() -> None:
     figures = {"copy": {"seconds": 0.00123456}, "torch": {"seconds": 0.1}}
-    entry = results.entry(row(), Measured(1.0, figures))
+    entry = results.entry(row(), Measured(1.0, figures), "first-light")
     assert entry["limit"] == {"seconds": 0.001235}
     assert entry["peers"] == {"torch": {"seconds": 0.1}}
 
 
 def test_a_document_is_sorted_and_names_neither_host_nor_folder(tmp_path) -> None:
     note = f"cannot import name 'F' ({processes.ROOT}/packages/realta/__init__.py), 3 / 4"
-    entries = [results.entry(row(name=n), Measured(None, note=note)) for n in ("b", "a")]
+    entries = [
+        results.entry(row(name=n), Measured(None, note=note), "first-light") for n in ("b", "a")
+    ]
     path = tmp_path / "new" / "found.json"
     results.write(results.document(entries), path)
     text = path.read_text(encoding="utf-8")
@@ -158,7 +161,7 @@ def test_nothing_measured_is_no_success() -> None:
 def test_kept_results_are_of_all_rows_and_their_verdicts_follow(path) -> None:
     found = json.loads(path.read_text(encoding="utf-8"))
     assert set(found) == {"machine", "rows", "versions"}
-    targets = {row.id: row.target for row in rows.CHECKS[path.stem].rows}
+    targets = {row.id: row.target for row in CHECKS[path.stem].rows}
     assert {entry["id"]: entry["target"] for entry in found["rows"]} == targets
     for entry in found["rows"]:
         assert set(entry) == KEYS
@@ -210,7 +213,9 @@ def test_an_unknown_row_is_refused_with_the_known_ones(capsys) -> None:
 
 def test_the_plot_draws_the_slowest_longest() -> None:
     figures = {"copy": {"seconds": 0.001}, "torch": {"seconds": 0.004}}
-    drawn = display.plot({"rows": [results.entry(row(), Measured(1.0, figures))]}).splitlines()
+    drawn = display.plot(
+        {"rows": [results.entry(row(), Measured(1.0, figures), "first-light")]}
+    ).splitlines()
     assert drawn[0] == "some: something"
     assert drawn[1].split() == ["copy", "limit", "1", "ms", "█" * 10]
     assert drawn[2].split() == ["torch", "4", "ms", "█" * 40]

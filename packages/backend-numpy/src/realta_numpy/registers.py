@@ -7,6 +7,7 @@ that the half type has, as float32.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,17 +61,26 @@ def cast(x: Array, source: DType, target: DType, out: Array) -> None:
         round_half(_odd_single(x if source.is_float else _odd_double(x)), target, out)
 
 
-def _truncate(x: Array, out: Array) -> None:
-    info = np.iinfo(out.dtype)
+@cache
+def _ends(source: np.dtype[Any], target: np.dtype[Any]) -> tuple[Any, Any, int, int]:
+    """The least float that an integer type holds, the least one above, and the integers' ends."""
+    info = np.iinfo(target)
     # The highest integer plus one is a power of two, so it is exact in every float type.
-    low, high = x.dtype.type(info.min), x.dtype.type(float(int(info.max) + 1))
+    return (
+        np.asarray(info.min, source), np.asarray(float(int(info.max) + 1), source),
+        int(info.min), int(info.max),
+    )  # fmt: skip
+
+
+def _truncate(x: Array, out: Array) -> None:
+    low, high, least, greatest = _ends(x.dtype, out.dtype)
     inside = (x >= low) & (x < high)
     if inside.all():
         np.copyto(out, x, casting="unsafe")
         return
     np.copyto(out, np.where(inside, x, x.dtype.type(0)), casting="unsafe")
-    np.copyto(out, info.max, where=x >= high)
-    np.copyto(out, info.min, where=x < low)
+    np.copyto(out, greatest, where=x >= high)
+    np.copyto(out, least, where=x < low)
 
 
 def _odd_single(x: Array) -> Array:

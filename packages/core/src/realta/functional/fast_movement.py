@@ -20,12 +20,13 @@ from realta.runtime import Storage
 from realta.runtime.hooks import execute_wrappers
 from realta.runtime.units import SMALL_BYTES
 from realta.tensor import Tensor
+from realta.types import DTYPES
 
 __all__ = ["fast_movement", "fast_row"]
 
 _new: Final = object.__new__
 _get_context: Final = current.get
-_PLAIN: Final = frozenset({int, type(None), type(Ellipsis)})
+_PLAIN: Final = frozenset({int, str, type(None), type(Ellipsis), *map(type, DTYPES)})
 
 
 def _frozen(argument: Any) -> Any:

@@ -1,0 +1,157 @@
+"""Checks: the rows that are promised together, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from benchmarks.rows import (
+    Row,
+    cold_start,
+    groups,
+    growth,
+    imports,
+    left_behind,
+    memory,
+    microseconds,
+    milliseconds,
+    ratio,
+    tracing,
+    workload_row,
+)
+from benchmarks.workloads import WORKLOADS
+
+__all__ = ["CHECKS", "FIRST_LIGHT", "OPENCL", "SURFACE", "Check"]
+
+FIRST_LIGHT: tuple[Row, ...] = (
+    workload_row("W1", 1.0, "torch.compile"),
+    workload_row("W2", 1.0, "torch.compile"),
+    workload_row("W3", 1.0, "torch.compile"),
+    workload_row("W4", 1.1, "torch.compile"),
+    workload_row("W8a", 0.8, "torch", "eager"),
+    workload_row("W8b", 1.1, "numpy"),
+    Row("W3-groups", "kernels of W3 in explain()", 1, "kernels", groups("W3")),
+    Row("cold-start", "process start to the first W1 result", 1.45, "× numpy", cold_start),
+    Row("flat-bytes", "left by 20 000 small eager operations", 4096, "bytes", left_behind("bytes")),
+    Row(
+        "flat-objects",
+        "left by 20 000 small eager operations",
+        20,
+        "objects",
+        left_behind("objects"),
+    ),
+    Row("growth", "300 000 chained operations over 30 000, worst step", 15, "×", growth),
+    Row("import", "import realta", 1.35, "× numpy", imports),
+    Row("memory", "peak of W1 beyond its input (its output is 40 MB)", 45, "MB", memory),
+    Row("tracing", "recording a node lazily", 2, "µs", tracing),
+)
+
+RUNTIMES = ("realta pocl", "realta intel")
+"""Two independent OpenCL implementations; the better one counts."""
+
+
+def opencl_row(workload: str, target: float, beside: str) -> Row:
+    """Makes the row of a workload on the better of the two OpenCL runtimes."""
+    return workload_row(workload, target, beside, "OpenCL on the CPU", RUNTIMES)
+
+
+OPENCL: tuple[Row, ...] = (
+    opencl_row("W1", 1.5, "copy"),
+    opencl_row("W2", 1.5, "copy"),
+    opencl_row("W3", 1.8, "copy"),
+    opencl_row("W4", 1.4, "copy"),
+    opencl_row("W5a", 1.3, "read"),
+    opencl_row("W5b", 1.3, "read"),
+    opencl_row("W5c", 1.3, "read"),
+    opencl_row("W10", 1.2, "torch"),
+    opencl_row("W11", 0.75, "torch.compile"),
+    opencl_row("W12", 0.3, "torch"),
+    *(
+        Row(
+            f"ahead-{name}",
+            f"{WORKLOADS[name].what}, OpenCL on the CPU",
+            0.25,
+            "× torch.compile",
+            workload=name,
+            who=RUNTIMES,
+            beside="torch.compile",
+        )
+        for name in ("W1", "W2", "W3")
+    ),
+    Row("codegen", "generating the code of one kernel", 5, "ms", milliseconds("codegen", "worst")),
+    Row("warm", "first kernel, disk cache warm", 150, "ms", milliseconds("first_kernel", "warm")),
+    Row("cold", "first kernel, no disk cache", 1300, "ms", milliseconds("first_kernel", "cold")),
+    Row(
+        "launch",
+        "Python per launch of a compiled graph",
+        0.003,
+        "ms",
+        milliseconds("launches", "python"),
+    ),
+)
+_OTHERS = ("numpy", "torch", "torch.compile", "jax", *RUNTIMES)
+OPENCL_PEERS = {
+    **dict.fromkeys(("W1", "W2", "W3", "W4", "W10", "W11"), ("copy", *_OTHERS)),
+    **dict.fromkeys(("W5a", "W5b", "W5c"), ("read", *_OTHERS)),
+    "W12": _OTHERS,
+}
+
+
+SURFACE: tuple[Row, ...] = (
+    Row(
+        "metadata",
+        "indexing, reshape and the like, the worst: beyond twice NumPy's time",
+        1,
+        "µs",
+        microseconds("metadata", "worst"),
+    ),
+    Row("cast", "float to int cast of 10 elements", 4, "µs", microseconds("small_calls", "cast")),
+    Row(
+        "region",
+        "a region of 20 operations: trace, hash, cache hit, run",
+        60,
+        "µs",
+        microseconds("small_calls", "region"),
+    ),
+    Row(
+        "call",
+        "a compiled call beyond its kernels",
+        10,
+        "µs",
+        microseconds("small_calls", "call"),
+    ),
+    Row(
+        "encoder-compile",
+        "Module.compile of an encoder of 6 layers on numpy:0",
+        1000,
+        "ms",
+        milliseconds("minilm", "compile"),
+    ),
+    Row(
+        "minilm",
+        "time of a MiniLM batch on numpy:0",
+        1.4286,
+        "× torch eager",
+        ratio("minilm", "beside_torch"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Rows that are promised together.
+
+    Attributes:
+        rows: the promises.
+        peers: by workload, who computes it, where that is not `Workload.peers`.
+    """
+
+    rows: tuple[Row, ...]
+    peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+CHECKS = {
+    "first-light": Check(FIRST_LIGHT),
+    "opencl": Check(OPENCL, OPENCL_PEERS),
+    "surface": Check(SURFACE),
+}
