@@ -18,11 +18,9 @@ class Counting(InterpSession):
 
     def __init__(self, profile=CPU_PROFILE, *, host=False, limits=None):
         self.host_memory = host
-        super().__init__(profile)
+        super().__init__(profile, limits or Limits())
         self.live = 0
         self.given = []
-        if limits is not None:
-            self.limits = limits
 
     def allocate(self, nbytes):
         self.live += 1
@@ -249,15 +247,13 @@ def test_what_is_not_generated_is_refused(session):
         session.compile(builder.finish(transfer, state), OPTIONS)
 
 
-def test_ranks_and_sizes_beyond_the_limits_are_refused():
+def test_ranks_beyond_the_limits_are_refused():
     session = Counting(limits=Limits(rank=3, buffer_bytes=100))
     builder = Builder()
-    x = builder.input(tensor_type(float32, (1, 1, 1, 1)))
-    big = builder.input(tensor_type(float32, (26,)))
-    fine = builder.input(tensor_type(float32, (25,)))
-    assert "at most 3 axes" in session.supports(builder.neg(x)).reason
-    assert "at most 100 bytes" in session.supports(builder.neg(big)).reason
-    assert session.supports(builder.neg(fine)) is None
+    deep = builder.input(tensor_type(float32, (1, 1, 1, 1)))
+    large = builder.input(tensor_type(float32, (26,)))
+    assert "at most 3 axes" in session.supports(builder.neg(deep)).reason
+    assert session.supports(builder.neg(large)) is None, "that is for the allocation to say"
 
 
 TINY = Limits(rank=32, arguments=4, parameter_bytes=1024, local_bytes=2048, group_size=16)
@@ -265,12 +261,7 @@ TINY = Limits(rank=32, arguments=4, parameter_bytes=1024, local_bytes=2048, grou
 
 @pytest.mark.parametrize("profile", [CPU_PROFILE, GPU_PROFILE], ids=lambda p: p.name)
 def test_a_tiny_device_gets_split_kernels_and_right_results(profile):
-    class Tiny(InterpSession):
-        def __init__(self):
-            super().__init__(profile)
-
-    session = Tiny()
-    session.limits = TINY
+    session = Counting(profile, limits=TINY)
     builder = Builder()
     inputs = [builder.input(tensor_type(float32, (40, 50))) for _ in range(9)]
     total = inputs[0]
@@ -281,8 +272,6 @@ def test_a_tiny_device_gets_split_kernels_and_right_results(profile):
     executable = session.compile(graph, OPTIONS)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(0, 9, (40, 50)).astype(np.float32) for _ in inputs]
-    for step, _ in zip(executable.kernels, executable._calls, strict=True):
-        assert step.name
     rows, whole = run_executable(session, executable, graph, *arrays)
     assert (whole == sum(arrays)).all()
     assert (rows == sum(arrays).sum(1)).all()

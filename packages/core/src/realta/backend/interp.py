@@ -19,6 +19,7 @@ from realta.codegen import CPU_PROFILE, GPU_PROFILE, DeviceProfile, Kernel, inte
 from realta.codegen.dialects.c import C
 from realta.codegen.render import KernelSignature
 from realta.errors import ArgumentError, DeviceFault, ExecutionError, OutOfMemory
+from realta.fusion.limits import Limits
 from realta.hooks import hookimpl
 from realta.runtime.contract import SPEC, Backend, DeviceInfo, Handle, Session
 from realta.types import TensorType
@@ -27,6 +28,7 @@ __all__ = ["Interp", "InterpSession", "plugin"]
 
 _PROFILES: Final = {"cpu": CPU_PROFILE, "gpu": GPU_PROFILE}
 _VARIABLE: Final = "REALTA_INTERP_PROFILE"
+_NO_LIMITS: Final = Limits(rank=32)
 
 
 class InterpSession(KernelSession):
@@ -34,12 +36,13 @@ class InterpSession(KernelSession):
 
     Args:
         profile: whose schedules are interpreted. Contractions are kernels too.
+        limits: of the device that is imagined.
     """
 
     can_slice = True
 
-    def __init__(self, profile: DeviceProfile) -> None:
-        super().__init__(C, profile, fingerprint=f"interpreter-{profile.name}")
+    def __init__(self, profile: DeviceProfile, limits: Limits = _NO_LIMITS) -> None:
+        super().__init__(C, profile, limits=limits, fingerprint=f"interpreter-{profile.name}")
 
     def allocate(self, nbytes: int) -> Handle:
         """An array of bytes.
