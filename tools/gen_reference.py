@@ -361,9 +361,9 @@ def field_default(value: ast.expr) -> str:
 
 
 LAYERS: Final = (
-    "nn", "compilation", "realization_context", "functional", "random", "tensor", "context",
-    "plugins", "backend", "runtime", "codegen", "fusion", "passes", "graph", "ops", "types",
-    "errors",
+    "nn", "compilation", "realization_context", "array_api", "functional", "random", "tensor",
+    "context", "plugins", "backend", "runtime", "codegen", "fusion", "passes", "graph", "ops",
+    "types", "errors",
 )  # fmt: skip
 """Core from top to bottom; what is not named here stands beside the public names."""
 
