@@ -61,9 +61,9 @@ class VectorSyntax:
     aligned: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CDialect:
-    """A C-family language.
+    """A C-family language. It equals itself only.
 
     Args:
         name: its name.

@@ -17,8 +17,8 @@ from realta.codegen.indices import (
     Sum,
     all_parts,
 )
-from realta.codegen.ir import Compare, Kernel, Loop
-from realta.codegen.walking import all_expressions, all_indices, statements
+from realta.codegen.ir import Compare, Kernel, Loop, Store
+from realta.codegen.walking import INDEXED, expressions, roots, statements
 
 __all__ = ["extreme_values", "index_bits"]
 
@@ -53,7 +53,11 @@ def index_bits(kernel: Kernel) -> Literal[32, 64]:
 
     32 only if that is proven by intervals for each part of each index, bound and loop.
     """
-    found = [kernel.groups, kernel.lanes, *extreme_values(all_indices(kernel.body))]
-    found += [s.axis.extent for s in statements(kernel.body) if isinstance(s, Loop)]
-    found += [e.bound for e in all_expressions(kernel.body) if isinstance(e, Compare)]
+    steps = statements(kernel.body)
+    exprs = expressions([root for step in steps for root in roots(step)])
+    indices = [expr.index for expr in exprs if isinstance(expr, INDEXED)]
+    indices += [step.index for step in steps if isinstance(step, Store)]
+    found = [kernel.groups, kernel.lanes, *extreme_values(indices)]
+    found += [step.axis.extent for step in steps if isinstance(step, Loop)]
+    found += [expr.bound for expr in exprs if isinstance(expr, Compare)]
     return 32 if max(map(abs, found)) <= _GREATEST else 64

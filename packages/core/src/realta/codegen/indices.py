@@ -103,7 +103,11 @@ class Sum(Index):
     terms: tuple[Index, ...]
 
     def __init__(self, terms: tuple[Index, ...]) -> None:
-        self._set(sum([t.high for t in terms]), sum([t.low for t in terms]), terms)
+        low = high = 0
+        for term in terms:
+            low += term.low
+            high += term.high
+        self._set(high, low, terms)
 
 
 class Unary(Index):
@@ -122,8 +126,10 @@ class Product(Unary):
     factor: int
 
     def __init__(self, of: Index, factor: int) -> None:
-        ends = (of.low * factor, of.high * factor)
-        self._set(max(ends), min(ends), of, factor)
+        low, high = of.low * factor, of.high * factor
+        if factor < 0:
+            low, high = high, low
+        self._set(high, low, of, factor)
 
 
 class Quotient(Unary):
@@ -189,52 +195,60 @@ def as_index(value: Index | int) -> Index:
 
 def add(x: Index, y: Index) -> Index:
     """The sum, with known parts folded, equal terms collected, quotients and remainders joined."""
-    terms: dict[Index, int] = {}
+    if type(y) is Number and y.value == 0:
+        return x
+    if type(x) is Number and x.value == 0:
+        return y
+    factors: dict[Index, int] = {}
+    terms: dict[Index, Index] = {}
     known = 0
     pending = [x, y]
     while pending:
         part = pending.pop(0)
-        for term in part.terms if isinstance(part, Sum) else (part,):
-            if isinstance(term, Number):
+        for term in part.terms if type(part) is Sum else (part,):
+            if type(term) is Number:
                 known += term.value
-            elif isinstance(term, Product):
-                terms[term.of] = terms.get(term.of, 0) + term.factor
-            else:
-                terms[term] = terms.get(term, 0) + 1
+                continue
+            of, factor = (term.of, term.factor) if type(term) is Product else (term, 1)
+            if of in factors:
+                factor += factors[of]
+                term = of if factor == 1 else Product(of, factor)
+            factors[of], terms[of] = factor, term
         if not pending:
-            pending.extend(_joined(terms))
-    left: list[Index] = [mul(t, n) for t, n in terms.items() if n]
+            pending = _joined(factors)
+    left = [terms[of] for of, factor in factors.items() if factor]
     if known or not left:
         left.append(Number(known))
     return left[0] if len(left) == 1 else Sum(tuple(left))
 
 
-def _joined(terms: dict[Index, int]) -> list[Index]:
+def _joined(factors: dict[Index, int]) -> list[Index]:
     """What a quotient and its remainder among the terms make up; they are taken away.
 
     ``x // n * n + x % n`` is x: the number of an element is split and put together again by views.
     """
-    for term, factor in terms.items():
-        if factor and isinstance(term, Remainder):
+    for term, factor in factors.items():
+        if type(term) is Remainder and factor:
             whole = quotient(term.of, term.divisor)
-            if terms.get(whole) == factor * term.divisor:
-                del terms[term], terms[whole]
+            if factors.get(whole) == factor * term.divisor:
+                del factors[term], factors[whole]
                 return [mul(term.of, factor)]
     return []
 
 
 def mul(x: Index, factor: int) -> Index:
     """The product of an index and a known integer."""
-    if factor == 0:
-        return Number(0)
     if factor == 1:
         return x
-    if isinstance(x, Number):
+    if factor == 0:
+        return Number(0)
+    if type(x) is Number:
         return Number(x.value * factor)
-    if isinstance(x, Product):
-        return mul(x.of, x.factor * factor)
-    if isinstance(x, Sum):
-        return Sum(tuple(mul(t, factor) for t in x.terms))
+    if type(x) is Product:
+        factor *= x.factor
+        return x.of if factor == 1 else Product(x.of, factor)
+    if type(x) is Sum:
+        return Sum(tuple([mul(t, factor) for t in x.terms]))
     return Product(x, factor)
 
 
@@ -314,6 +328,9 @@ def greatest(x: Index, bound: int) -> Index:
 
 
 def _operands(index: Index) -> tuple[Index, ...]:
+    kind = type(index)
+    if kind is Axis or kind is Number:
+        return ()
     if isinstance(index, Sum):
         return index.terms
     return (index.of,) if isinstance(index, Unary) else ()
@@ -355,7 +372,7 @@ def leaves(index: Index) -> tuple[Axis | Position, ...]:
 
     Every part remembers its own, so that to ask for those of all parts is linear.
     """
-    if isinstance(index, (Axis, Position)):
+    if type(index) is Axis or type(index) is Position:
         return (index,)
     try:
         return index._leaves

@@ -62,8 +62,10 @@ _EXACT: Final = frozenset(
 
 def bare(text: str) -> str:
     """A text without brackets around all of it."""
-    if not text.startswith("("):
+    if not text.startswith("(") or not text.endswith(")"):
         return text
+    if text.find(")") == len(text) - 1:
+        return text[1:-1]
     depth = 0
     for number, sign in enumerate(text):
         depth += (sign == "(") - (sign == ")")
@@ -94,12 +96,14 @@ class Expressions:
     def code(self, root: Expr) -> Code:
         """An expression as text."""
         done: dict[int, Code] = {}
+        if type(root) is Var:
+            return self.leaf(root, done)
         for expr in expressions((root,)):
-            if isinstance(expr, Const):
+            if type(expr) is Apply:
+                done[id(expr)] = self.apply(expr, [done[id(o)] for o in expr.operands])
+            elif type(expr) is Const:
                 text = literal(expr.value, expr.dtype, self.dialect)
                 done[id(expr)] = Code(text, expr.dtype)
-            elif isinstance(expr, Apply):
-                done[id(expr)] = self.apply(expr, [done[id(o)] for o in expr.operands])
             else:
                 done[id(expr)] = self.leaf(expr, done)
         return done[id(root)]

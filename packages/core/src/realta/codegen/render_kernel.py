@@ -34,7 +34,7 @@ from realta.codegen.render_expressions import Code, Expressions, NamedExpression
 from realta.codegen.render_indices import IndexText
 from realta.codegen.render_scope import Scopes
 from realta.codegen.uniformity import varying_names
-from realta.codegen.walking import defined_names, expressions, roots, statements
+from realta.codegen.walking import all_expressions, defined_names, statements
 from realta.types import DType, bool_, int32, int64
 
 __all__ = ["KernelText", "conjunction"]
@@ -153,11 +153,10 @@ class KernelText(Expressions):
 
     def note_types(self) -> None:
         """Tells the preamble which types the kernel uses."""
-        for buffer in self.kernel.buffers:
-            self.preamble.uses(buffer.dtype)
-        for statement in statements(self.kernel.body):
-            for expr in expressions(roots(statement)):
-                self.preamble.uses(expr.dtype)
+        used = {buffer.dtype for buffer in self.kernel.buffers}
+        used |= {expr.dtype for expr in all_expressions(self.kernel.body)}
+        for dtype in used:
+            self.preamble.uses(dtype)
 
     # -- statements -------------------------------------------------------------------------------
 

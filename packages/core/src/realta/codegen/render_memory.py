@@ -48,13 +48,18 @@ class VectorMemory:
             spread: whether each lane has an index of its own in `at`; else they are neighbours.
             masked: whether lanes whose mask is 0 read nothing and get 0.
         """
+        name = self._name("gather" if spread else "load", masked, space, dtype)
+        return self.preamble.function(
+            name, lambda: self._read(space, dtype, spread=spread, masked=masked)
+        )
+
+    def _read(self, space: Space, dtype: DType, *, spread: bool, masked: bool) -> str:
         assert self.dialect.vector is not None  # noqa: S101 (there are vectors)
 
         def element(number: str) -> str:
             at = self._component("at", number) if spread else str(int(number, 16))
             return f"{self._component('mask', number)} ? p[{at}] : 0" if masked else f"p[{at}]"
 
-        name = self._name("gather" if spread else "load", masked, space, dtype)
         vector = self.dialect.spelled(dtype, self.lanes)
         built = self.dialect.vector.build.format(
             type=self.dialect.types[dtype], lanes=self.lanes,
@@ -63,17 +68,21 @@ class VectorMemory:
         parameters = [f"{self.dialect.pointer(space, dtype, True)}p"]
         parameters += self._parameters(spread, masked)
         head = f"{self.dialect.helper} {vector} @({', '.join(parameters)})"
-        return self.preamble.function(name, f"{head}\n{{\n    return {built};\n}}\n")
+        return f"{head}\n{{\n    return {built};\n}}\n"
 
     def write(self, space: Space, dtype: DType, *, spread: bool, masked: bool) -> str:
         """A function ``(value, pointer[, at][, mask])`` that writes a vector, as `read` reads."""
+        name = self._name("scatter" if spread else "store", masked, space, dtype)
+        return self.preamble.function(
+            name, lambda: self._write(space, dtype, spread=spread, masked=masked)
+        )
 
+    def _write(self, space: Space, dtype: DType, *, spread: bool, masked: bool) -> str:
         def element(number: str) -> str:
             at = self._component("at", number) if spread else str(int(number, 16))
             condition = f"if ({self._component('mask', number)}) " if masked else ""
             return f"    {condition}p[{at}] = {self._component('v', number)};"
 
-        name = self._name("scatter" if spread else "store", masked, space, dtype)
         parameters = [
             f"{self.dialect.spelled(dtype, self.lanes)} v",
             f"{self.dialect.pointer(space, dtype, False)}p",
@@ -81,10 +90,14 @@ class VectorMemory:
         ]
         head = f"{self.dialect.helper} void @({', '.join(parameters)})"
         body = "\n".join(self._elements(element))
-        return self.preamble.function(name, f"{head}\n{{\n{body}\n}}\n")
+        return f"{head}\n{{\n{body}\n}}\n"
 
     def stream(self, dtype: DType) -> str:
         """A function ``(value, pointer)`` that writes neighbours past the caches where it can."""
+        name = self._name("stream", False, "global", dtype)
+        return self.preamble.function(name, lambda: self._stream(dtype))
+
+    def _stream(self, dtype: DType) -> str:
         syntax = self.dialect.vector
         assert syntax is not None  # noqa: S101 (there are vectors)
         space = self.dialect.spaces.get("global", "")
@@ -110,9 +123,7 @@ class VectorMemory:
             f"    {syntax.store.format(**words)};",
             "}",
         ]
-        return self.preamble.function(
-            self._name("stream", False, "global", dtype), "\n".join(lines) + "\n"
-        )
+        return "\n".join(lines) + "\n"
 
     def _parameters(self, spread: bool, masked: bool) -> list[str]:
         return [f"{self.at} at"] * spread + [f"{self.mask} mask"] * masked

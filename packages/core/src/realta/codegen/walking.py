@@ -26,8 +26,8 @@ from realta.codegen.ir import (
 )
 
 __all__ = [
+    "INDEXED",
     "all_expressions",
-    "all_indices",
     "defined_names",
     "expressions",
     "indices",
@@ -38,20 +38,20 @@ __all__ = [
 ]
 
 
-_INDEXED: Final = (FromIndex, Compare, Load)
+INDEXED: Final = (FromIndex, Compare, Load)
 """Expressions that have an index."""
 
 
 def _positions(index: Index) -> tuple[Expr, ...]:
-    return tuple([leaf.value for leaf in leaves(index) if isinstance(leaf, Position)])
+    return tuple([leaf.value for leaf in leaves(index) if type(leaf) is Position])
 
 
 def operands(expr: Expr) -> tuple[Expr, ...]:
     """The expressions that an expression is made of, those of its positions included."""
-    if isinstance(expr, (Var, Const)):
-        return ()
-    if isinstance(expr, Apply):
+    if type(expr) is Apply:
         return expr.operands
+    if type(expr) is Var or type(expr) is Const:
+        return ()
     if isinstance(expr, (FromIndex, Compare)):
         return _positions(expr.index)
     if isinstance(expr, Load):
@@ -100,7 +100,7 @@ def roots(statement: Statement) -> tuple[Expr, ...]:
 def indices(statement: Statement) -> Iterator[Index]:
     """The indices that a statement uses itself, those in its expressions included."""
     for expr in expressions(roots(statement)):
-        if isinstance(expr, _INDEXED):
+        if isinstance(expr, INDEXED):
             yield expr.index
     if isinstance(statement, Store):
         yield statement.index
@@ -121,12 +121,6 @@ def statements(body: Iterable[Statement]) -> list[Statement]:
 def all_expressions(body: Iterable[Statement]) -> list[Expr]:
     """Every expression of some statements and of their bodies, each object once."""
     return expressions([root for statement in statements(body) for root in roots(statement)])
-
-
-def all_indices(body: Iterable[Statement]) -> list[Index]:
-    """Every index of some statements and of their bodies."""
-    found = [expr.index for expr in all_expressions(body) if isinstance(expr, _INDEXED)]
-    return found + [part.index for part in statements(body) if isinstance(part, Store)]
 
 
 def defined_names(statement: Statement) -> tuple[str, ...]:
