@@ -55,7 +55,7 @@ OPENCL: Final = CDialect(
         component="{value}.s{numbers}",
         convert="convert_{type}{lanes}({value})",
         reinterpret="as_{type}{lanes}({value})",
-        select="select({no}, {yes}, {mask})",
+        select="(({mask}) ? ({yes}) : ({no}))",
         any="any({mask})",
         streaming="__builtin_nontemporal_store({value}, ({space} {type}{lanes} *)({pointer}))",
         aligned="((ulong)({pointer}) & {mask}) == 0",
