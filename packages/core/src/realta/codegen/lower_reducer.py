@@ -12,7 +12,7 @@ from realta.codegen.ir import Apply, Const, Expr, compute_type
 from realta.codegen.scalar import cast, combined, constant, from_index, identity, rounded, select
 from realta.codegen.writer import KernelWriter
 from realta.graph import Node
-from realta.types import DType, bool_, int64, uint8
+from realta.types import DType, bool_, int32, int64, uint8
 
 __all__ = ["Parts", "Reducer"]
 
@@ -21,7 +21,7 @@ Parts = tuple[Expr, ...]
 _COMBINE: Final = {"max": "maximum", "min": "minimum"}
 _OF_BOOLS: Final = {"maximum": "logical_or", "minimum": "logical_and"}
 _ARGUMENTS: Final = ("argmax", "argmin")
-_LAST: Final = int(np.iinfo(np.int64).max)
+_LAST: Final = {dtype: int(np.iinfo(dtype.numpy).max) for dtype in (int32, int64)}
 """The index of no term: any other is less."""
 _NOTHING: Final = {"add": 0.0, "mul": 1.0, "logical_or": False, "logical_and": True}
 
@@ -48,7 +48,14 @@ class Reducer:
         if self.source is bool_:
             combine = _OF_BOOLS.get(combine, combine)
         self.combine = combine
-        self.dtypes = (self.register, int64) if self.is_argument else (self.register,)
+        self.dtypes: tuple[DType, ...] = (self.register,)
+        if self.is_argument:
+            self.dtypes = (self.register, self._index_dtype())
+
+    def _index_dtype(self) -> DType:
+        """The narrowest type of the indices of the terms."""
+        extent: int = self.node.operands[0].type.static_shape[self.node.attrs["axis"]]
+        return int32 if extent < _LAST[int32] else int64
 
     @property
     def itemsize(self) -> int:
@@ -58,19 +65,40 @@ class Reducer:
     def start(self) -> Parts:
         """What changes nothing that it is combined with."""
         if self.is_argument:
-            worst = "maximum" if self.combine == "argmax" else "minimum"
-            return (identity(worst, self.register), Const(_LAST, int64))
+            return (self._worst(), Const(_LAST[self.dtypes[1]], self.dtypes[1]))
         return (identity(self.combine, self.register),)
+
+    def start_at(self, first: Index) -> Parts:
+        """What the terms of a lane are combined with one after the other, from the first on."""
+        if self.is_argument:
+            return (self._worst(), from_index(first, self.dtypes[1]))
+        return self.start()
+
+    def _worst(self) -> Expr:
+        return identity("maximum" if self.combine == "argmax" else "minimum", self.register)
 
     def term(self, value: Expr, index: Index) -> Parts:
         """A term with its number among the terms."""
-        if self.is_argument:
-            return (
-                (cast(value, self.source, uint8), from_index(index, int64))
-                if (self.source is bool_)
-                else (value, from_index(index, int64))
+        if not self.is_argument:
+            return (value,)
+        if self.source is bool_:
+            value = cast(value, self.source, uint8)
+        return (value, from_index(index, self.dtypes[1]))
+
+    def next(self, writer: KernelWriter, own: Parts, term: Parts) -> Parts:
+        """What terms of rising numbers have come to, from `start_at` on, with the next one."""
+        if not self.is_argument:
+            return self.both(writer, own, term)
+        value, other = own[0], writer.let(term[0])
+        if self.register.is_float:  # the first NaN stays
+            loses = _test(
+                "less_equal" if self.combine == "argmax" else "greater_equal", other, value
             )
-        return (value,)
+            better = _test("bitwise_and", _test("logical_not", loses), _test("equal", value, value))
+        else:
+            better = _test("greater" if self.combine == "argmax" else "less", other, value)
+        better = writer.let(better, "better")
+        return (select(better, other, value), select(better, term[1], own[1]))
 
     def chosen(self, condition: Expr | None, parts: Parts) -> Parts:
         """The parts where a condition holds, elsewhere what changes nothing."""
@@ -101,12 +129,16 @@ class Reducer:
 
     def fold(self, writer: KernelWriter, parts: Parts, width: int) -> Parts:
         """The parts combined across segments of lanes."""
+        if self.is_argument:  # folds take wide indices
+            index = cast(parts[1], self.dtypes[1], int64)
+            value, found = writer.fold((parts[0], index), self.combine, width)
+            return (value, cast(found, int64, self.dtypes[1]))
         return writer.fold(parts, self.combine, width)
 
     def result(self, parts: Parts) -> Expr:
         """The result as an element."""
         if self.is_argument:
-            return parts[1]
+            return cast(parts[1], self.dtypes[1], int64)
         if self.combine in ("add", "mul"):
             return rounded(parts[0], self.source)
         return parts[0]

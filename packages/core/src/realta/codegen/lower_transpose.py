@@ -51,16 +51,26 @@ class Tiling(Record):
         self._set(axis, edge, frame, per_group, reads)
 
     @property
+    def order(self) -> tuple[int, ...]:
+        """The loops in the order in which tiles are taken: neighbours are read one by one."""
+        others = [n for n in range(len(self.frame.kept) - 1) if n != self.axis]
+        return (*others, len(self.frame.kept) - 1, self.axis)
+
+    @property
     def counts(self) -> tuple[int, ...]:
-        """Tiles along each loop: those of the two axes are cut, others are walked."""
-        kept = self.frame.kept
-        cut = (self.axis, len(kept) - 1)
-        return tuple(-(-n // self.edge) if k in cut else n for k, n in enumerate(kept))
+        """Tiles along each loop of `order`: those of the two axes are cut, others are walked."""
+        extents = [self.frame.kept[n] for n in self.order]
+        return (*extents[:-2], *(-(-n // self.edge) for n in extents[-2:]))
 
     @property
     def tiles(self) -> int:
         """Number of tiles."""
         return prod(self.counts)
+
+    def at(self, tile: Index) -> tuple[Index, ...]:
+        """Where a tile is along each loop of the frame."""
+        found = dict(zip(self.order, unravel(tile, self.counts), strict=True))
+        return tuple(found[n] for n in range(len(found)))
 
     @property
     def groups(self) -> int:
@@ -121,7 +131,7 @@ def write_tiles(body: Body, tiling: Tiling, profile: DeviceProfile) -> None:
     with writer.loop(tiling.per_group, "tile") as turn:
         tile = writer.group * tiling.per_group + turn
         with writer.when(inside(tile, tiling.tiles)):
-            _Tile(body, tiling, buffers, unravel(tile, tiling.counts)).write(profile)
+            _Tile(body, tiling, buffers, tiling.at(tile)).write(profile)
         if tiling.per_group > 1:
             writer.barrier()
 

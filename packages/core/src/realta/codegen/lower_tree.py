@@ -23,6 +23,10 @@ Terms = Callable[[Index, Expr | None], list[Parts]]
 """Writes one term of each reduction: given its number, and where there is one."""
 _STREAMS = 4
 """Blocks that are accumulated at once, so that one addition need not wait for another."""
+_HIGH = 4
+"""Lanes of a tree that a lane of a group accumulates at once."""
+_REGISTERS = 16
+"""Accumulators that a lane of a group has at once."""
 
 
 def levels_of(tree: Tree, count: int) -> int:
@@ -47,12 +51,21 @@ class _Lanes:
         self.terms = terms
         self.streams = streams
 
-    def start(self) -> list[list[Var]]:
-        return [[self.writer.declare(part) for part in r.start()] for r in self.reducers]
+    def start(self, first: Index | None = None) -> list[list[Var]]:
+        """Accumulators: of terms in order from the first on, or of whatever comes."""
+        starts = [r.start() if first is None else r.start_at(first) for r in self.reducers]
+        return [[self.writer.declare(part) for part in parts] for parts in starts]
 
-    def add(self, accumulated: Sequence[Sequence[Var]], terms: Sequence[Parts]) -> None:
+    def add(
+        self,
+        accumulated: Sequence[Sequence[Var]],
+        terms: Sequence[Parts],
+        *,
+        in_order: bool = False,
+    ) -> None:
         for reducer, variables, parts in zip(self.reducers, accumulated, terms, strict=True):
-            new = reducer.both(self.writer, tuple(variables), parts)
+            combine = reducer.next if in_order else reducer.both
+            new = combine(self.writer, tuple(variables), parts)
             for variable, part in zip(variables, new, strict=True):
                 self.writer.assign(variable, part)
 
@@ -105,16 +118,18 @@ class _Lanes:
     def blocks(self, firsts: Sequence[Index], count: int) -> list[list[Parts]]:
         """Several blocks of as many terms each, at once."""
         width = self.tree.lanes
-        accumulated = [self.start() for _ in firsts]
+        accumulated = [self.start(first + self.lane) for first in firsts]
         whole = count // width
         with self.writer.loop(whole, "turn") as turn:
             for variables, first in zip(accumulated, firsts, strict=True):
-                self.add(variables, self.terms(first + turn * width + self.lane, None))
+                terms = self.terms(first + turn * width + self.lane, None)
+                self.add(variables, terms, in_order=True)
         if count % width:
             for variables, first in zip(accumulated, firsts, strict=True):
                 index = first + whole * width + self.lane
                 where = inside(self.lane, count % width)
-                self.add(variables, self.chosen(where, self.terms(index, where)))
+                terms = self.chosen(where, self.terms(index, where))
+                self.add(variables, terms, in_order=True)
         return [self.fold(variables) for variables in accumulated]
 
 
@@ -221,21 +236,20 @@ class _Columns:
         self.top = levels_of(tree, count)
         self.top_lanes = _lanes_of(tree, count, self.top)
 
-    def start(self, level: int, lanes: int) -> list[list[Buffer]]:
-        """Arrays of accumulators, for each reduction and part, with what they start from."""
-        most = self.top_lanes if level == self.top else self.tree.lanes
-        arrays = self.arrays.of(level, self.reducers, most * self.vectors)
-        size = lanes * self.vectors
-        with self.writer.loop(size, "slot", unroll=True) as slot:
+    def room(self, level: int) -> int:
+        """Elements of the arrays of a level."""
+        return (self.top_lanes if level == self.top else self.tree.lanes) * self.vectors
+
+    def start(self, arrays: Sequence[Sequence[Buffer]], lanes: int) -> None:
+        """Fills arrays with what accumulation starts from."""
+        with self.writer.loop(lanes * self.vectors, "slot", unroll=True) as slot:
             for reducer, buffers in zip(self.reducers, arrays, strict=True):
                 for buffer, part in zip(buffers, reducer.start(), strict=True):
                     self.writer.store(buffer, slot, part)
-        return arrays
 
     def add(self, arrays: Sequence[Sequence[Buffer]], slot: Index, terms: Sequence[Parts]) -> None:
         for reducer, buffers, parts in zip(self.reducers, arrays, terms, strict=True):
-            own = self.read(buffers, slot)
-            new = reducer.both(self.writer, own, parts)
+            new = reducer.both(self.writer, self.read(buffers, slot), parts)
             for buffer, part in zip(buffers, new, strict=True):
                 self.writer.store(buffer, slot, part)
 
@@ -261,11 +275,12 @@ class _Columns:
     def block(self, level: int, first: Index, count: int) -> list[list[Buffer]]:
         """The results over `count` terms from the first on, in lane 0 of arrays."""
         lanes = _lanes_of(self.tree, count, level)
-        arrays = self.start(level, lanes)
+        arrays = self.arrays.of(level, self.reducers, self.room(level))
         size = self.tree.block**level
         if level == 0:
-            self.turns(arrays, first, count)
+            self.fill(arrays, first, count, lanes)
         else:
+            self.start(arrays, lanes)
             with self.writer.loop(count // size, "block") as number:
                 self.push(arrays, self.block(level - 1, first + number * size, size), number)
             if count % size:
@@ -285,19 +300,52 @@ class _Columns:
             terms = [self.read(buffers, self.slot(Number(0), vector)) for buffers in results]
             self.add(arrays, self.slot(number % self.tree.lanes, vector), terms)
 
-    def turns(self, arrays: Sequence[Sequence[Buffer]], first: Index, count: int) -> None:
-        width = self.tree.lanes
-        with self.writer.loop(count // width, "turn") as turn:
-            self.lanes(arrays, first + turn * width, width)
-        if count % width:
-            self.lanes(arrays, first + count // width * width, count % width)
-
-    def lanes(self, arrays: Sequence[Sequence[Buffer]], first: Index, count: int) -> None:
+    def fill(
+        self, arrays: Sequence[Sequence[Buffer]], first: Index, count: int, lanes: int
+    ) -> None:
+        """Leaves in arrays what a block's terms come to: a few of its lanes at a time."""
+        width, high, wide = self.tree.lanes, min(_HIGH, lanes), self._wide()
         with (
-            self.writer.loop(count, "lane", unroll=True) as lane,
-            self.writer.loop(self.vectors, "column", unroll=True) as vector,
+            self.writer.loop(-(-lanes // high), "lanes") as part,
+            self.writer.loop(self.vectors // wide, "columns") as piece,
         ):
-            self.add(arrays, self.slot(lane, vector), self.terms(first + lane, vector))
+            cells = [(part * high + i, piece * wide + j) for i in range(high) for j in range(wide)]
+            sums = [
+                [[self.writer.declare(x) for x in r.start_at(first + lane)] for r in self.reducers]
+                for lane, _ in cells
+            ]
+            with self.writer.loop(count // width, "turn") as turn:
+                for accumulated, (lane, vector) in zip(sums, cells, strict=True):
+                    self.take(accumulated, self.terms(first + turn * width + lane, vector))
+            done = count // width * width
+            for accumulated, (lane, vector) in zip(sums, cells, strict=True):
+                if count > done:
+                    with self.writer.when(inside(lane, count - done)):
+                        self.take(accumulated, self.terms(first + done + lane, vector))
+                with self.writer.when(inside(lane, lanes)):
+                    self.keep(arrays, self.slot(lane, vector), accumulated)
+
+    def _wide(self) -> int:
+        """Columns of which a few lanes are accumulated at a time, in registers."""
+        parts = sum(len(reducer.dtypes) for reducer in self.reducers)
+        most = max(1, _REGISTERS // (_HIGH * parts))
+        return max(n for n in range(1, most + 1) if self.vectors % n == 0)
+
+    def take(self, accumulated: Sequence[Sequence[Var]], terms: Sequence[Parts]) -> None:
+        for reducer, variables, parts in zip(self.reducers, accumulated, terms, strict=True):
+            new = reducer.next(self.writer, tuple(variables), parts)
+            for variable, part in zip(variables, new, strict=True):
+                self.writer.assign(variable, part)
+
+    def keep(
+        self,
+        arrays: Sequence[Sequence[Buffer]],
+        slot: Index,
+        accumulated: Sequence[Sequence[Var]],
+    ) -> None:
+        for buffers, variables in zip(arrays, accumulated, strict=True):
+            for buffer, variable in zip(buffers, variables, strict=True):
+                self.writer.store(buffer, slot, variable)
 
 
 def down_columns(

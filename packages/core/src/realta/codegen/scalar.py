@@ -183,6 +183,24 @@ def _next_half(x: Expr, y: Expr, dtype: DType) -> Expr:
     return select(unordered, Apply("add", (x, y), float32), found)
 
 
+def _extreme_of_number(name: str, operands: Sequence[Expr]) -> Expr | None:
+    """The maximum or minimum of a float and a known number by one comparison, where that is right.
+
+    Not where the number is the zero that the other zero wins over.
+    """
+    x, number = operands
+    if not isinstance(number, Const):
+        x, number = number, x
+    if not isinstance(number, Const) or not number.dtype.is_float or isnan(number.value):
+        return None
+    largest = name == "maximum"
+    if number.value == 0 and (copysign(1.0, number.value) < 0) == largest:
+        return None
+    # Negated, so that NaN is taken as well.
+    loses = Apply("less_equal" if largest else "greater_equal", (x, number), bool_)
+    return select(negated(loses), x, number)
+
+
 def apply_scalar(name: str, operands: Sequence[Expr], source: DType, target: DType) -> Expr:
     """An elementwise instruction.
 
@@ -204,6 +222,10 @@ def apply_scalar(name: str, operands: Sequence[Expr], source: DType, target: DTy
         return _next_half(operands[0], operands[1], source)
     if name in _PREDICATES:
         return Apply(name, tuple(operands), bool_)
+    if name in ("maximum", "minimum"):
+        found = _extreme_of_number(name, operands)
+        if found is not None:
+            return found
     value = Apply(name, tuple(operands), compute_type(target))
     return value if name in _EXACT_ON_HALF else rounded(value, target)
 
