@@ -21,6 +21,7 @@ from realta.codegen.lower_maps import Coordinates, flat_of
 from realta.codegen.lower_members import Body, Members, Values
 from realta.codegen.lowered import Launch, Lowered
 from realta.codegen.profile import DeviceProfile
+from realta.codegen.scalar import select
 from realta.codegen.writer import KernelWriter, both, inside, not_below
 from realta.fusion import Group, Limits
 from realta.graph import Node, Value
@@ -60,7 +61,7 @@ def _lower_pad(group: Group, node: Node, profile: DeviceProfile) -> Lowered:
     loops = element_loops(frame, profile)
     writer = KernelWriter(loops.groups, profile.lanes)
     body = Body(writer, members, frame)
-    empty = x.type.size == 0
+    empty, number = x.type.size == 0, members.number(x)
     reads: list[Read] = [] if empty else [(x, "full")]
     body.bind([*reads, (fill, "row")], group.outputs)
     default = members.number(fill)
@@ -73,9 +74,11 @@ def _lower_pad(group: Group, node: Node, profile: DeviceProfile) -> Lowered:
             coordinate = at(frame.places[axis])
             extent = x.type.static_shape[axis]
             bounds += [not_below(coordinate, low[axis]), inside(coordinate, low[axis] + extent)]
+        predicate = both(where, *bounds)
         value = default
-        if not empty:
-            predicate = both(where, *bounds)
+        if number is not None:
+            value = number if predicate is None else select(predicate, number, default)
+        elif not empty:
             index = at(frame.places[x, "full"])
             value = writer.load(body.buffer_of(x), index, predicate, predicate and default)
         writer.store(body.buffer(node), at(frame.places[node]), value, where)
