@@ -51,12 +51,12 @@ def cut_out(context: RecordingContext, wanted: Sequence[Value]) -> Demand:
     kept: dict[Value, str] = {}
     candidates: set[Value] = set()
     for node in nodes:
-        for value in node.outputs:
+        for value in (node,) if len(node.types) == 1 else node.outputs:
             if value in demanded:
                 continue
-            if has_live_handle(value):
+            if value.handles is not None and has_live_handle(value):
                 kept[value] = "a live tensor names it"
-            elif value.uses > reads.get(value, 0) and node.op.kind not in _RECOMPUTED:
+            elif node.op.kind not in _RECOMPUTED and value.uses > reads.get(value, 0):
                 candidates.add(value)
     if candidates:
         for value in _needed_outside(context, set(nodes), candidates):

@@ -76,7 +76,8 @@ class EagerRealizationContext(RecordingContext):
             self._abandon(error)
             return
         try:
-            self.demand(self.live())
+            with self.lock:
+                self._realize(self.live(), ())
         except BaseException:
             self._moves.restore()
             raise
@@ -109,13 +110,15 @@ class EagerRealizationContext(RecordingContext):
                 )
             self.splits.append(str(caller_location()))
         with self.lock:
-            live = self.live()
-            missing = [t for t in handles if t._context is self and not t._settle()]
-            found = dict.fromkeys([t._value for t in (*live, *missing)])
-            self._recorded = 0
-            if found:
-                demand, program = realize(self, list(found), poison=True, donor=self._donor)
-                self.last_run = (demand.graph, program)
-            self._compact()
-            for handle in handles:
-                handle._settle()
+            self._realize(self.live(), handles)
+
+    def _realize(self, live: Sequence[Any], handles: Sequence[Any]) -> None:
+        missing = [t for t in handles if t._context is self and not t._settle()]
+        found = dict.fromkeys([t._value for t in (*live, *missing)])
+        self._recorded = 0
+        if found:
+            demand, program = realize(self, list(found), poison=True, donor=self._donor)
+            self.last_run = (demand.graph, program)
+        self._compact()
+        for handle in handles:
+            handle._settle()

@@ -110,8 +110,9 @@ class Graph:
 def graph_key(graph: Graph) -> tuple[Any, ...]:
     """The structure of a graph as a hashable tuple: equal iff both do the same in the same way.
 
-    Names of the graph, of its inputs and locations do not take part; types, ops, attributes,
-    constants, operand order and fusion regions (numbered in order of occurrence) do.
+    Names of the graph, of its inputs and locations do not take part; types, ops (one that was
+    defined anew under an old name is another op), attributes, constants, operand order and fusion
+    regions (numbered in order of occurrence) do.
     """
     number: dict[Value, int] = {}
     for value in graph.inputs:
@@ -120,19 +121,24 @@ def graph_key(graph: Graph) -> tuple[Any, ...]:
     parts: list[Any] = [tuple([v.type for v in graph.inputs])]
     regions: dict[Any, int] = {}
     is_exact: dict[OpDef, bool] = {}
+    lookup = number.__getitem__
     count = len(number)
     for node in graph.nodes:
         region: Any = node.region
         if region is not None:
             region = (regions.setdefault(region, len(regions)), region.fuse, region.numerics)
         attrs: Any = node.attrs
-        exact = is_exact.get(node.op)
-        if exact is None:
-            exact = is_exact[node.op] = _compares_exactly(node.op)
-        if not exact or not node.type.is_static:
-            attrs = tuple([(k, inner.exact(v)) for k, v in attrs.items()])
-        operands = tuple([number[v] for v in node.operands])
-        parts.append((node.op.name, operands, attrs, node.types, region))
+        if attrs:
+            exact = is_exact.get(node.op)
+            if exact is None:
+                exact = is_exact[node.op] = _compares_exactly(node.op)
+            if not exact or not node.type.is_static:
+                attrs = tuple([(k, inner.exact(v)) for k, v in attrs.items()])
+        parts.append((node.op, tuple(map(lookup, node.operands)), attrs, node.types, region))
+        if len(node.types) == 1:
+            number[node] = count
+            count += 1
+            continue
         for output in node.outputs:
             number.setdefault(output, count)
             count += 1

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from realta import passes
 from realta.errors import CompilationError, RealtaError
-from realta.graph import Graph, Node, Value, all_nodes, graph_key, node_of
+from realta.graph import Graph, Node, Value, graph_key, node_of
 from realta.runtime.contract import Executable, Options
 from realta.runtime.control import CONTROL_STEPS
 from realta.runtime.custom import CustomStep
@@ -69,9 +69,7 @@ def program_for(
         UnsupportedOp, CompilationError, FusionError: see `compile_program`.
     """
     home = graph_device(graph) if device is None else device
-    # The structure names ops; one that was defined anew under an old name is another op.
-    ops = frozenset([node.op for node in all_nodes(graph)])
-    key = (graph_key(graph), ops, options.numerics, fallback_policy())
+    key = (graph_key(graph), options.numerics, fallback_policy())
     found = home.programs.find(key)
     if found is not None:
         return found
