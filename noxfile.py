@@ -22,7 +22,8 @@ ROOT = Path(__file__).resolve().parent
 CORE = ("packages/core",)
 # With drivers for the processor from PyPI, so that no check needs one that is installed elsewhere.
 OPENCL = "packages/backend-opencl[pocl,intel]"
-BACKENDS = ("packages/backend-numpy", OPENCL, "examples/backend-minimal")
+EXAMPLES = ("examples/backend-minimal", "examples/backend-kernel")
+BACKENDS = ("packages/backend-numpy", OPENCL, *EXAMPLES)
 MEMBERS = (*CORE, *BACKENDS, "conformance", "saboteurs")
 
 # Each device that is certified, with what is asked of it.
@@ -113,6 +114,17 @@ def array_api(session: nox.Session) -> None:
 
 
 @nox.session
+def kernel_example(session: nox.Session) -> None:
+    """Certifies the example of the kernel tier; needs a C compiler, which CI has."""
+    if not any(map(shutil.which, ("cc", "gcc", "clang"))):
+        missing = "there is no C compiler"
+        session.error(missing) if os.environ.get("CI") == "true" else session.skip(missing)
+    install(session)
+    arguments = ("--device", "kernel_example:0", "--strict", "--level", "core")
+    session.run("realta-conformance", "run", *arguments, *session.posargs)
+
+
+@nox.session
 def saboteurs(session: nox.Session) -> None:
     """Shows that the suite catches every backend that is broken on purpose."""
     install(session)
@@ -171,7 +183,17 @@ def full(session: nox.Session) -> None:
     """Runs everything; the conformance reports are kept in conformance/results."""
     install(session)
     certify(session, ROOT / "conformance" / "results", *session.posargs)
-    for name in ("lint", "types", "imports", "tests", "docs", "demo", "saboteurs", "build"):
+    for name in (
+        "lint",
+        "types",
+        "imports",
+        "tests",
+        "docs",
+        "demo",
+        "saboteurs",
+        "kernel_example",
+        "build",
+    ):
         session.notify(name, posargs=())
     session.notify("bench", posargs=("--check", "first-light"))
     session.notify("acceptance", posargs=())

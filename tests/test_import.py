@@ -12,7 +12,7 @@ DRIVERS = ("pyopencl", "cuda", "llvmlite", "threadpoolctl")
 LATER = ("pluggy", "rich", "asyncio", "importlib.metadata", "hypothesis", "safetensors", "torch")
 SOURCES = sorted(
     path
-    for member in ("packages/*", "conformance", "saboteurs", "examples/backend-minimal")
+    for member in ("packages/*", "conformance", "saboteurs", "examples/backend-*")
     for path in ROOT.glob(f"{member}/src/*/**/*.py")
 )
 

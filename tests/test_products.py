@@ -26,6 +26,7 @@ MEMBERS = [
     "conformance",
     "saboteurs",
     "examples/backend-minimal",
+    "examples/backend-kernel",
 ]
 
 
