@@ -7,8 +7,10 @@ from realta.backend.interp import InterpSession
 from realta.codegen import CPU_PROFILE, GPU_PROFILE
 from realta.fusion import Limits
 from realta.graph import Builder
+from realta.ops import OpKind, define, undefine
+from realta.ops.rules import elementwise
 from realta.runtime import as_bytes, writable_bytes
-from realta.types import float16, float32, float64, int32, tensor_type
+from realta.types import FLOATS, float16, float32, float64, int32, tensor_type
 
 OPTIONS = Options()
 
@@ -254,6 +256,22 @@ def test_ranks_beyond_the_limits_are_refused():
     large = builder.input(tensor_type(float32, (26,)))
     assert "at most 3 axes" in session.supports(builder.neg(deep)).reason
     assert session.supports(builder.neg(large)) is None, "that is for the allocation to say"
+
+
+def test_a_primitive_that_is_defined_elsewhere_is_not_claimed(session):
+    define(
+        "test.twice", rule=elementwise, reference=lambda x: 2 * x, doc="Twice.",
+        kind=OpKind.ELEMENTWISE, dtypes=FLOATS,
+    )  # fmt: skip
+    try:
+        assert "test.twice" not in session.capabilities.ops
+        assert "test.twice" not in set(session.capabilities.ops)
+    finally:
+        undefine("test.twice")
+    assert "add" in session.capabilities.ops
+    with pytest.raises(KeyError):
+        session.capabilities.ops["transfer"]
+    assert len(session.capabilities.ops) > 80
 
 
 TINY = Limits(rank=32, arguments=4, parameter_bytes=1024, local_bytes=2048, group_size=16)

@@ -12,13 +12,16 @@ from realta.types import DType
 __all__ = ["KernelOps"]
 
 _KINDS: Final = frozenset({OpKind.ELEMENTWISE, OpKind.MOVEMENT, OpKind.REDUCE})
-"""Kinds of which every primitive has kernels."""
+"""Kinds of which every primitive of core has kernels."""
 _OTHERS: Final = frozenset({"barrier", "constant", "conv_general", "dot_general"})
 """Ops that fusion groups of their own kinds hold, or that kernels have written into them."""
+_OWN: Final = frozenset([op.name for op in all_ops() if "." not in op.name])
+"""The ops of core. One that is defined elsewhere has no scalar instruction here, whatever its kind:
+it needs a decomposition."""
 
 
 class KernelOps(Mapping[str, frozenset[DType]]):
-    """Primitive ops by dtypes, as capabilities list them; follows ops defined later.
+    """Primitive ops by dtypes, as capabilities list them.
 
     Args:
         storage: the dtypes that the device holds.
@@ -45,4 +48,6 @@ class KernelOps(Mapping[str, frozenset[DType]]):
 
 
 def _has(op: OpDef) -> bool:
-    return op.primitive and (op.kind in _KINDS or op.name in SINGLES or op.name in _OTHERS)
+    if not op.primitive or op.name not in _OWN:
+        return False
+    return op.kind in _KINDS or op.name in SINGLES or op.name in _OTHERS
