@@ -132,6 +132,13 @@ def saboteurs(session: nox.Session) -> None:
 
 
 @nox.session
+def oclgrind(session: nox.Session) -> None:
+    """Runs conformance kernels in a simulator that finds memory errors and races, where it is."""
+    install(session, members=(*CORE, OPENCL, "conformance"))
+    session.run("python", "tools/oclgrind.py", *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Builds the documentation and runs every example in it."""
     install(session, "--group", "docs")
@@ -192,6 +199,7 @@ def full(session: nox.Session) -> None:
         "demo",
         "saboteurs",
         "kernel_example",
+        "oclgrind",
         "build",
     ):
         session.notify(name, posargs=())
