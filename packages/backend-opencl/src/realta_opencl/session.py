@@ -83,8 +83,12 @@ class OpenCLSession(KernelSession):
         self._done = 0
         self._timed: list[tuple[str, Any]] | None = None
         self._options = facts.options(cl, device, OPENCL.options)
-        flags = cl.mem_flags
-        self._flags = flags.READ_WRITE | (flags.USE_HOST_PTR if in_place else 0)
+        self._flags = cl.mem_flags.READ_WRITE
+        if in_place:
+            self._flags |= cl.mem_flags.USE_HOST_PTR
+        elif device.host_unified_memory:
+            # A GPU that shares the processor's memory: the driver may leave out its own copies.
+            self._flags |= cl.mem_flags.ALLOC_HOST_PTR
         super().__init__(
             OPENCL,
             facts.device_profile(cl, device),
