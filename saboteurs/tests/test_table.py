@@ -1,11 +1,16 @@
 """The table: what it takes for a saboteur to be caught, and some that are quick to catch."""
 
 import pytest
+from realta.codegen import Barrier, Buffer, Const, Kernel, Store
+from realta.codegen.indices import Axis
+from realta.types import float32
 from realta_conformance.outcome import CHECKS
 from realta_saboteurs.fault import Fault
+from realta_saboteurs.generated_faults import GeneratedFault, changed
 from realta_saboteurs.table import FAULTS, examine
 
 QUICK = ("numbers-devices", "restless-fingerprint", "keeps-source", "copies-handle", "quiets-nan")
+GENERATED = ("generated-contracts", "generated-native-exp", "generated-no-barrier")
 CORE = ("maximum-orders-nan", "stale-second-call", "aliases-input", "reports-nothing")
 
 
@@ -33,6 +38,30 @@ def test_each_fault_belongs_to_one_level():
 def test_it_is_caught_exactly_as_declared(name):
     row = examine(by_name(name))
     assert row.right, row.problem
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_faults_of_generated_kernels_are_caught_exactly_as_declared(name):
+    row = examine(by_name(name))
+    assert row.right, row.problem
+
+
+def test_a_generated_kernel_is_changed_where_the_fault_says():
+    fault = by_name("generated-narrow-indices")
+    index = Axis("group", 1000)
+    buffer = Buffer("x", float32, 1000, role="output")
+    body = (Store(buffer, index, Const(1.0, float32)), Barrier())
+    kernel = Kernel("k", (buffer,), 1000, 1, body)
+    (store, barrier) = changed(kernel, fault).body
+    assert isinstance(barrier, Barrier)
+    assert store.index.high == 255
+    assert changed(kernel, by_name("generated-no-barrier")).body == body[:1]
+
+
+def test_a_fault_whose_cases_do_not_run_is_not_caught():
+    fault = by_name("generated-contracts")
+    nothing = GeneratedFault(fault.name, fault.tells, fault.fails, ops=("no-such-op",))
+    assert not examine(nothing).right
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from realta_conformance.device import open_backend
 
 from realta_saboteurs.control_faults import CONTROL_FAULTS
 from realta_saboteurs.fault import Fault
+from realta_saboteurs.generated_faults import GENERATED_FAULTS, GeneratedFault, failing
 from realta_saboteurs.healthy import Saboteur
 from realta_saboteurs.kernel_faults import KERNEL_FAULTS
 from realta_saboteurs.session_faults import SESSION_FAULTS
@@ -24,6 +25,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *WINDOW_FAULTS,
     *CONTROL_FAULTS,
     *SESSION_FAULTS,
+    *GENERATED_FAULTS,
 )
 
 
@@ -90,6 +92,9 @@ def examine(fault: Fault, *, sample: bool = False) -> Row:
         fault: the fault.
         sample: a third of the cases; else every case.
     """
+    if isinstance(fault, GeneratedFault):
+        off = ", ".join(sorted(failing(fault, on=False, sample=sample)))
+        return Row(fault, failing(fault, on=True, sample=sample), (), off)
     off = _healthy_problem(fault.level, fault.lacks, sample)
     certificate = _certificate(Saboteur(fault), fault.level, sample)
     found = frozenset(o.key for o in certificate.failures())
