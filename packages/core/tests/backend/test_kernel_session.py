@@ -9,6 +9,7 @@ from realta.fusion import Limits
 from realta.graph import Builder
 from realta.ops import OpKind, define, undefine
 from realta.ops.rules import elementwise
+from realta.passes import normalize
 from realta.runtime import as_bytes, writable_bytes
 from realta.types import FLOATS, float16, float32, float64, int32, tensor_type
 
@@ -205,6 +206,33 @@ def test_a_device_that_shows_no_memory_has_no_host_contractions():
     graph = builder.finish(builder.dot_general(x, x, **attrs))
     with pytest.raises(DeviceFault, match="shows no host memory"):
         run(session, graph, np.ones((4, 4), np.float32))
+
+
+@pytest.mark.parametrize("dtype", [float16, float32], ids=str)
+def test_attention_is_a_kernel_unless_contractions_are_the_hosts(dtype):
+    builder = Builder()
+    inputs = [builder.input(tensor_type(dtype, (2, 18, 5))) for _ in range(3)]
+    parts = builder.finish(builder.attention(*inputs, scale=0.5, causal=False))
+    arrays = [np.random.default_rng(n).standard_normal((2, 18, 5)).astype("f2") for n in range(3)]
+    arrays = [array.astype(dtype.numpy) for array in arrays]
+    found = []
+    for session, count in ((Counting(), 1), (Counting(host=True), 3)):
+        claimed = session.capabilities.composites
+        assert (dtype in claimed.get("attention", ())) == (count == 1)
+        graph = normalize(parts, keeps=lambda node, claimed=claimed: node.op.name in claimed)
+        executable = session.compile(graph, OPTIONS)
+        if dtype is float32:
+            assert len(executable.kernels) == count
+        found += run_executable(session, executable, graph, *arrays)
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-6 if dtype is float32 else 2e-3)
+
+
+def test_a_composite_that_is_not_claimed_is_refused():
+    builder = Builder()
+    inputs = [builder.input(tensor_type(float32, (4, 5))) for _ in range(3)]
+    graph = builder.finish(builder.attention(*inputs, scale=1.0, causal=False))
+    with pytest.raises(UnsupportedOp, match="attention"):
+        Counting(host=True).compile(graph, OPTIONS)
 
 
 def test_a_fault_names_the_op(session):

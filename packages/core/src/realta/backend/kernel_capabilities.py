@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from realta.codegen.singles import SINGLES
-from realta.ops import OpDef, OpKind, all_ops, find_op
+from realta.ops import OpDef, OpKind, all_ops, find_op, get_op
 from realta.types import DType
 
-__all__ = ["KernelOps"]
+__all__ = ["KernelOps", "kernel_composites"]
 
 _KINDS: Final = frozenset({OpKind.ELEMENTWISE, OpKind.MOVEMENT, OpKind.REDUCE})
 """Kinds of which every primitive of core has kernels."""
@@ -18,6 +18,25 @@ _OTHERS: Final = frozenset({"barrier", "constant", "conv_general", "dot_general"
 _OWN: Final = frozenset([op.name for op in all_ops() if "." not in op.name])
 """The ops of core. One that is defined elsewhere has no scalar instruction here, whatever its kind:
 it needs a decomposition."""
+
+
+_COMPOSITES: Final = ("attention",)
+"""Composites with kernels of their own."""
+
+
+def kernel_composites(
+    storage: frozenset[DType], *, host_contractions: bool
+) -> Mapping[str, frozenset[DType]]:
+    """The composites that kernels compute whole, by dtypes.
+
+    Args:
+        storage: the dtypes that the device holds.
+        host_contractions: whether the host multiplies matrices: what consists of such products is
+            then left in parts, since its BLAS is faster than a kernel that does all at once.
+    """
+    if host_contractions:
+        return {}
+    return {name: get_op(name).dtypes & storage for name in _COMPOSITES}
 
 
 class KernelOps(Mapping[str, frozenset[DType]]):

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from realta import fusion
-from realta.backend.kernel_capabilities import KernelOps
+from realta.backend.kernel_capabilities import KernelOps, kernel_composites
 from realta.backend.kernel_executable import KernelExecutable
 from realta.backend.kernel_host import HOST_SCHEDULE, host_contraction
 from realta.backend.kernel_memory import Workspace
@@ -91,6 +91,7 @@ class KernelSession:
         self.capabilities = Capabilities(
             storage=held,
             ops=KernelOps(held),
+            composites=kernel_composites(held, host_contractions=host),
             limits=limits,
             numerics=numerics or Numerics(),
             features=features,
@@ -214,8 +215,9 @@ class KernelSession:
         return KernelExecutable(self, plan, options)
 
     def _check_ops(self, graph: Graph) -> None:
+        known = self.capabilities
         for node in graph.nodes:
-            if node.op.name not in self.capabilities.ops:
+            if node.op.name not in (known.ops if node.op.primitive else known.composites):
                 raise UnsupportedOp(
                     f"there are no generated kernels for {node.op.name}",
                     where=f"dialect {self.dialect.name}",

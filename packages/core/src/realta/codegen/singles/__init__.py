@@ -7,6 +7,7 @@ from typing import Final
 
 from realta.codegen.lowered import Lowered
 from realta.codegen.profile import DeviceProfile
+from realta.codegen.singles.attention import lower_attention
 from realta.codegen.singles.bounds import lower_check_bounds
 from realta.codegen.singles.creation import lower_iota
 from realta.codegen.singles.gather import lower_gather
@@ -26,6 +27,7 @@ SINGLES: Final[Mapping[str, Callable[[Node, DeviceProfile, Limits], Lowered]]] =
     "all": lower_unreduced,
     "any": lower_unreduced,
     "argsort": lower_sort,
+    "attention": lower_attention,
     "check_bounds": lower_check_bounds,
     "cummax": lower_scan,
     "cummin": lower_scan,
