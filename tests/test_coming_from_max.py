@@ -172,7 +172,7 @@ CALLS = {
     "inplace_custom": (changed, X),
     "transfer_to": (lambda x: F.transfer_to(x, "reference:0") + 1, X),
 }
-APART = {"ensure_context", "in_graph_context", "lazy", "print"}
+APART = {"constant_external", "ensure_context", "in_graph_context", "lazy", "print"}
 """Names that have a test of their own below."""
 
 
@@ -293,3 +293,11 @@ LAYERS = {
 def test_a_layer_eagerly_and_in_a_graph(name):
     layer, x = LAYERS[name](), Tensor(X)
     assert_same_bits(layer(x), layer.compile(x.type)(x))
+
+
+def test_a_weight_is_declared_where_a_function_is_compiled():
+    kind = realta.TensorType("float32", (2,))
+    compiled = realta.compile(
+        lambda x: x + F.constant_external("w", kind), weights={"w": Tensor([1.0, 2.0])}
+    )(kind)
+    assert compiled(Tensor([1.0, 1.0])).tolist() == [2.0, 3.0]

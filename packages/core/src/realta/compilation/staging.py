@@ -115,6 +115,7 @@ class _Trace:
         self.traced = TracedGraph(name, self.types)
         self.handles: list[Tensor] = []
         self.externals = _externals(fn)
+        self.traced.context.weights = {}
         for external in self.externals:
             self.traced.context.declare(external.tensor, external.names[0])
 
@@ -132,7 +133,19 @@ class _Trace:
                 raise
             return self._finish(context, result)
 
+    def _add_declared(self, context: GraphRealizationContext) -> None:
+        taken = {name for external in self.externals for name in external.names}
+        for name, tensor in (context.weights or {}).items():
+            if name in taken:
+                raise ArgumentError(
+                    f"{self.name} declares the weight {name!r}, which its module has too",
+                    where=str(caller_location()),
+                    fix="call one of them something else",
+                )
+            self.externals = (*self.externals, External((name,), tensor))
+
     def _finish(self, context: GraphRealizationContext, result: Any) -> StagedGraph:
+        self._add_declared(context)
         found, results = flatten(result)
         constants = tuple([self._constant(leaf) for leaf in found])
         outputs = [

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 from realta.context.base import RecordingContext, make_real
 from realta.context.graph_record import GraphRecord
+from realta.context.handle import new_handle, rebind
 from realta.context.inputs import DrawInput, ExternalInput
 from realta.context.location import caller_location
 from realta.context.moves import MoveLog
 from realta.context.seed import RandomState
-from realta.errors import RealizationError
+from realta.errors import ArgumentError, RealizationError
 from realta.graph import Graph, Input, Value
+from realta.runtime import poisoned_storage
+from realta.types import TensorType
 
 if TYPE_CHECKING:
     from realta.runtime import Storage
@@ -34,6 +37,8 @@ class GraphRealizationContext(RecordingContext):
 
     Attributes:
         moves: which tensors were stored to so far.
+        weights: by name, tensors that the function being traced declared and that are given when it
+            is compiled; None where nobody could give them.
     """
 
     kind: ClassVar[str] = "graph"
@@ -54,6 +59,7 @@ class GraphRealizationContext(RecordingContext):
         self.moves = MoveLog()
         self._captured: dict[int, tuple[Any, Input]] = {}
         self._externals: dict[int, tuple[Any, Input]] = {}
+        self.weights: dict[str, Any] | None = None
 
     def _leave(self, error: BaseException | None) -> None:
         self.moves.restore()
@@ -89,6 +95,34 @@ class GraphRealizationContext(RecordingContext):
         made = ExternalInput(handle._type, name)
         self._externals[id(handle)] = (handle, made)  # the handle too, as in `source_of`
         return made
+
+    def declare_weight(self, name: str, type: TensorType) -> Any:
+        """A tensor without a value that is given by name when what is recorded is compiled.
+
+        Raises:
+            ArgumentError: nothing is being compiled, or the name has another type already.
+        """
+        if self.weights is None:
+            raise ArgumentError(
+                "a weight is declared in a function that is being compiled",
+                fix="call it inside a function given to realta.compile",
+            )
+        known = self.weights.get(name)
+        if known is None:
+            missing = ArgumentError(
+                f"the weight {name!r} of {self.name} was never given",
+                where=str(caller_location()),
+                fix=f"compile with weights={{{name!r}: tensor}}, or call load_weights",
+            )
+            known = self.weights[name] = new_handle()
+            rebind(known, poisoned_storage(type, missing))
+            self.declare(known, name)
+        if known._type is not type:
+            raise ArgumentError(
+                f"the weight {name!r} is {known._type}, and is declared again as {type}",
+                fix="declare it once, or under two names",
+            )
+        return known
 
     def value_of(self, handle: Any) -> Value:
         """The value by which the graph reads a tensor.

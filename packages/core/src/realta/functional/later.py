@@ -37,6 +37,7 @@ LATER: Final[Mapping[str, tuple[str, ...]]] = {
     "shape_values": ("rebind", "shape_to_tensor", "transfer_to"),
     "spectral": ("as_interleaved_complex", "complex_mul", "hann_window", "irfft"),
     "suppression": ("non_maximum_suppression",),
+    "weights": ("constant_external",),
     "uniqueness": ("unique_all", "unique_counts", "unique_inverse", "unique_values"),
 }
 """By module of this package, the names of `F` that it has."""
