@@ -143,6 +143,10 @@ def test_an_item_may_be_shown_by_a_result(tmp_path: Path, monkeypatch: pytest.Mo
     assert "no file" in acceptance.problem(item(result="s.json#W1"), {}, {})
 
 
+def test_a_missing_item_is_not_shown() -> None:
+    assert acceptance.problem(item(missing="no time"), {}, {}) == "missing: no time"
+
+
 @pytest.mark.parametrize(
     "proof",
     [

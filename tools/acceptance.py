@@ -2,7 +2,7 @@
 
     python tools/acceptance.py [acceptance/first-light.toml ...]
 
-An acceptance file is a list of items, each shown by exactly one of three things:
+An acceptance file is a list of items, each shown by exactly one of three things, or not shown yet:
 
     [[item]]
     id = "deliver-1-workspace"
@@ -11,10 +11,11 @@ An acceptance file is a list of items, each shown by exactly one of three things
     show = "tests/test_workspace.py::test_one_version"    # pytest ids, one or a list
     # command = "nox -s build"                            # exits 0
     # result = "first-light.json#W1"                      # a row with verdict PASS
+    # missing = "nobody measured it"                      # nothing shows it, and why
 
 A pytest id may name a folder, a file, a class, a test or one case of it; everything it names must
-pass, and something must. Results are rows of benchmarks/results/. Exits 1 if an item is not shown,
-2 if a file is not well formed.
+pass, and something must. Results are rows of benchmarks/results/. What is missing counts as not
+shown. Exits 1 if an item is not shown, 2 if a file is not well formed.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SECTIONS = ("deliver", "speed", "bad-input", "done")
-PROOFS = ("show", "command", "result")
+PROOFS = ("show", "command", "result", "missing")
 
 
 class Malformed(Exception):
@@ -51,6 +52,7 @@ class Item:
     tests: tuple[str, ...] = ()
     command: str = ""
     result: str = ""
+    missing: str = ""
 
 
 @dataclass(slots=True, eq=False)  # pytest keeps its plugins in sets
@@ -108,19 +110,20 @@ def item_from(entry: dict[str, Any], place: str) -> Item:
         tests=(show,) if isinstance(show, str) else tuple(show),
         command=entry.get("command", ""),
         result=entry.get("result", ""),
+        missing=entry.get("missing", ""),
     )
 
 
 def load(paths: Sequence[Path]) -> list[Item]:
-    """Reads the items of acceptance files; their ids are unique over all of them."""
-    items: dict[str, Item] = {}
+    """Reads the items of acceptance files; in each file their ids are unique."""
+    items: dict[tuple[Path, str], Item] = {}
     for path in paths:
         for number, entry in enumerate(tomllib.loads(path.read_text(encoding="utf-8"))["item"], 1):
             place = f"{path.name}, item {number} ({entry.get('id', 'no id')})"
             item = item_from(entry, place)
-            if item.id in items:
+            if (path, item.id) in items:
                 raise Malformed(f"{place}: the id occurs twice")
-            items[item.id] = item
+            items[path, item.id] = item
     if not items:
         raise Malformed("no items: is there an acceptance/*.toml?")
     return list(items.values())
@@ -188,6 +191,8 @@ def test_problem(item: Item, outcomes: dict[str, str]) -> str:
 
 def problem(item: Item, outcomes: dict[str, str], codes: dict[str, int]) -> str:
     """Says why an item is not shown, or nothing."""
+    if item.missing:
+        return f"missing: {item.missing}"
     if item.tests:
         return test_problem(item, outcomes)
     if item.command:
