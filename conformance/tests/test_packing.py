@@ -53,3 +53,10 @@ def test_launches_are_counted_by_case(reference):
 def test_work_declared_to_run_on_the_host_is_excused(reference):
     packed = pack(reference, some("add", 1))
     assert launches_of(packed, Executable(KernelReport("k", (0,), host=True))) == [None]
+
+
+def test_results_without_elements_need_no_kernel_whatever_stands_before_them(reference):
+    empty = [case for case in cases_of(get_op("layer_norm")) if not case.elements]
+    packed = pack(reference, empty[:1])
+    assert any(type_.size for node in packed.graph.nodes for type_ in node.types)
+    assert launches_of(packed, Executable()) == [None]

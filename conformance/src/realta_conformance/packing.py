@@ -137,7 +137,7 @@ def launches_of(packed: Pack, executable: Executable) -> list[int | None]:
             v for v, owner in zip(packed.graph.nodes, packed.owners, strict=True) if owner == n
         ]
         busy = [v for v in nodes if v.op.kind not in _IDLE and any(t.size for t in v.types)]
-        if not busy:
+        if not busy or not any(t.size for t in packed.output_types[packed.spans[n]]):
             counts[n] = None
     for kernel in executable.kernels:
         for n in {packed.owners[k] for k in kernel.nodes if 0 <= k < len(packed.owners)}:
