@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from realta.codegen.indices import (
@@ -17,8 +17,8 @@ from realta.codegen.indices import (
     Sum,
     all_parts,
 )
-from realta.codegen.ir import Compare, Kernel, Loop, Store
-from realta.codegen.walking import INDEXED, expressions, roots, statements
+from realta.codegen.ir import Compare, Expr, Kernel, Loop, Store
+from realta.codegen.walking import INDEXED, all_expressions, statements
 
 __all__ = ["extreme_values", "index_bits"]
 
@@ -48,13 +48,18 @@ def extreme_values(indices: Iterable[Index]) -> list[int]:
     return found
 
 
-def index_bits(kernel: Kernel) -> Literal[32, 64]:
+def index_bits(kernel: Kernel, exprs: Sequence[Expr] | None = None) -> Literal[32, 64]:
     """The width of integers that holds every index of a kernel and all that it is made of.
 
     32 only if that is proven by intervals for each part of each index, bound and loop.
+
+    Args:
+        kernel: the kernel.
+        exprs: all its expressions, if they are at hand.
     """
     steps = statements(kernel.body)
-    exprs = expressions([root for step in steps for root in roots(step)])
+    if exprs is None:
+        exprs = all_expressions(kernel.body)
     indices = [expr.index for expr in exprs if isinstance(expr, INDEXED)]
     indices += [step.index for step in steps if isinstance(step, Store)]
     found = [kernel.groups, kernel.lanes, *extreme_values(indices)]

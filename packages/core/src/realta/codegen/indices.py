@@ -377,9 +377,20 @@ def leaves(index: Index) -> tuple[Axis | Position, ...]:
     try:
         return index._leaves
     except AttributeError:
-        for part in parts(index):
-            object.__setattr__(part, "_leaves", _own_leaves(part))
+        stack = [index]
+        while stack:
+            part = stack[-1]
+            unknown = [of for of in _operands(part) if not _knows_leaves(of)]
+            if unknown:
+                stack += unknown
+            else:
+                object.__setattr__(stack.pop(), "_leaves", _own_leaves(part))
         return index._leaves
+
+
+def _knows_leaves(index: Index) -> bool:
+    kind = type(index)
+    return kind is Axis or kind is Number or kind is Position or hasattr(index, "_leaves")
 
 
 def _own_leaves(part: Index) -> tuple[Axis | Position, ...]:
@@ -387,8 +398,13 @@ def _own_leaves(part: Index) -> tuple[Axis | Position, ...]:
         return leaves(part.of)
     if not isinstance(part, Sum):
         return ()
-    found = {id(leaf): leaf for term in reversed(part.terms) for leaf in leaves(term)}
-    return tuple(found.values())
+    found: tuple[Axis | Position, ...] = ()
+    for term in reversed(part.terms):
+        more = leaves(term)
+        if found and more:
+            more = tuple([leaf for leaf in more if not any(leaf is known for known in found)])
+        found = found + more if found else more
+    return found
 
 
 def axes_of(index: Index) -> frozenset[Axis | Position]:

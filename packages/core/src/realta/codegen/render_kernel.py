@@ -102,7 +102,9 @@ class KernelText(Expressions):
         given = [b.name for b in kernel.buffers]
         given += [name for s in statements(kernel.body) for name in defined_names(s)]
         self.scopes = Scopes(axes, [*given, "group", "lane", "lanes"])
-        self.index = int32 if index_bits(kernel) == 32 else int64
+        exprs = all_expressions(kernel.body)
+        self.dtypes = {b.dtype for b in kernel.buffers} | {expr.dtype for expr in exprs}
+        self.index = int32 if index_bits(kernel, exprs) == 32 else int64
         self.indices = IndexText(dialect, self.index, self.scopes, self.position)
         self.varying = varying_names(kernel) if kernel.lanes > 1 else frozenset()
 
@@ -153,9 +155,7 @@ class KernelText(Expressions):
 
     def note_types(self) -> None:
         """Tells the preamble which types the kernel uses."""
-        used = {buffer.dtype for buffer in self.kernel.buffers}
-        used |= {expr.dtype for expr in all_expressions(self.kernel.body)}
-        for dtype in used:
+        for dtype in self.dtypes:
             self.preamble.uses(dtype)
 
     # -- statements -------------------------------------------------------------------------------

@@ -46,13 +46,14 @@ def _reads(expr: Expr) -> frozenset[str]:
     stack = [expr]
     while stack:
         part = stack[-1]
-        unknown = [o for o in operands(part) if not hasattr(o, "_reads")]
+        given = operands(part)
+        unknown = [o for o in given if not hasattr(o, "_reads")]
         if unknown:
             stack += unknown
             continue
         stack.pop()
         found = _own_reads(part)
-        for operand in operands(part):
+        for operand in given:
             found = found | operand._reads if found else operand._reads
         object.__setattr__(part, "_reads", found)
     return expr._reads
@@ -60,7 +61,7 @@ def _reads(expr: Expr) -> frozenset[str]:
 
 def _own_reads(expr: Expr) -> frozenset[str]:
     """The same without those of operands, among which are the values of positions."""
-    if isinstance(expr, Var):
+    if type(expr) is Var:
         return frozenset({expr.name})
     if isinstance(expr, Load) and expr.buffer.space == "lane":
         return _LANE

@@ -71,14 +71,16 @@ def expressions(roots: Iterable[Expr]) -> list[Expr]:
         if expr is None:
             expr = made.pop()
             found[id(expr)] = expr
-        elif id(expr) not in found:
+            continue
+        key = id(expr)
+        if key not in found:
             given = operands(expr)
             if given:
                 made.append(expr)
                 stack.append(None)
                 stack += given[::-1]
             else:
-                found[id(expr)] = expr
+                found[key] = expr
     return list(found.values())
 
 
@@ -113,7 +115,7 @@ def statements(body: Iterable[Statement]) -> list[Statement]:
     while stack:
         statement = stack.pop()
         found.append(statement)
-        if isinstance(statement, (Loop, If)):
+        if type(statement) is Loop or type(statement) is If:
             stack += statement.body[::-1]
     return found
 

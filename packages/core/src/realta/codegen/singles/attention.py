@@ -76,7 +76,9 @@ class _Sizes:
         each = _levels(self.keys) * itemsize
         while self.sums > 2 and self.sums * each > profile.lane_bytes:
             self._halve()
-        while self.pitch * self.panel + self.scores > profile.scratch_bytes // itemsize:
+        # Folds of work-items need an element each.
+        room = profile.scratch_bytes // itemsize - profile.lanes
+        while self.pitch * self.panel + self.scores > room:
             if self.panel > 1:
                 self.panel //= 2
             elif self.high > 1:
