@@ -32,6 +32,12 @@ DEVICES = {
     "numpy:0": ("--strict",),
     "minimal:0": ("--strict", "--level", "core"),
 }
+# Each device that runs generated kernels, with the variable that says for which kind of device.
+KERNEL_DEVICES = {
+    "interp:0": "REALTA_INTERP_PROFILE",
+    "opencl:intel": "REALTA_OPENCL_PROFILE",
+    "opencl:pocl": "REALTA_OPENCL_PROFILE",
+}
 
 
 def install(session: nox.Session, *arguments: str, members: tuple[str, ...] = MEMBERS) -> None:
@@ -111,6 +117,22 @@ def array_api(session: nox.Session) -> None:
     """Runs a checkout of data-apis/array-api-tests: `-- --suite PATH`; writes the result."""
     install(session, "--group", "array-api", members=(*CORE, "packages/backend-numpy"))
     session.run("python", "tools/array_api.py", *session.posargs)
+
+
+@nox.session
+def kernels(session: nox.Session) -> None:
+    """Certifies devices that run generated kernels, with the schedules of CPUs and of GPUs."""
+    install(session, members=(*CORE, OPENCL, "conformance"))
+    folder = ROOT / "build" / "kernels"
+    folder.mkdir(parents=True, exist_ok=True)
+    strict = () if "--sample" in session.posargs else ("--strict",)
+    for device, variable in KERNEL_DEVICES.items():
+        for profile in ("cpu", "gpu"):
+            report = folder / f"{device.replace(':', '-')}-{profile}.json"
+            arguments = ("--device", device, *strict, "--json", str(report), *session.posargs)
+            # Thousands of kernels are built for one launch each: none is worth keeping.
+            variables = {variable: profile, "REALTA_CACHE": "off"}
+            session.run("realta-conformance", "run", *arguments, env=variables)
 
 
 @nox.session
@@ -198,6 +220,7 @@ def full(session: nox.Session) -> None:
         "docs",
         "demo",
         "saboteurs",
+        "kernels",
         "kernel_example",
         "oclgrind",
         "build",
