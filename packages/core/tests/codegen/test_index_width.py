@@ -3,6 +3,7 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from realta.codegen.index_values import evaluate
 from realta.codegen.index_width import index_bits
 from realta.codegen.indices import (
     Axis,
@@ -10,7 +11,6 @@ from realta.codegen.indices import (
     Position,
     Sum,
     as_index,
-    evaluate,
     greatest,
     least,
     parts,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from realta.codegen.index_values import evaluate
 from realta.codegen.indices import (
     Axis,
     Greatest,
@@ -17,7 +18,6 @@ from realta.codegen.indices import (
     Sum,
     all_parts,
     axes_of,
-    evaluate,
     greatest,
     least,
     leaves,

@@ -9,9 +9,9 @@ Built through operators, which simplify as they go; the rules are in `add`, `mul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from math import gcd
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from realta.records import Record
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Axis", "Greatest", "Index", "Least", "Number", "Position", "Product", "Quotient", "Remainder",
-    "Sum", "all_parts", "as_index", "axes_of", "evaluate", "greatest", "least", "leaves", "parts",
+    "Sum", "all_parts", "as_index", "axes_of", "greatest", "least", "leaves", "parts",
     "substitute",
 ]  # fmt: skip
 
@@ -410,58 +410,6 @@ def _own_leaves(part: Index) -> tuple[Axis | Position, ...]:
 def axes_of(index: Index) -> frozenset[Axis | Position]:
     """The loop variables in an index, and the computed values in it."""
     return frozenset(leaves(index))
-
-
-def _unplaced(position: Position) -> Any:
-    raise KeyError(f"a computed position: {position!r}")
-
-
-def evaluate(
-    index: Index,
-    axes: Mapping[str, Any],
-    position: Callable[[Position], Any] = _unplaced,
-    order: Sequence[Index] | None = None,
-) -> Any:
-    """The value of an index.
-
-    Args:
-        index: the expression.
-        axes: values of the loop variables by name: integers, or integer arrays that broadcast.
-        position: gives the value of a computed position.
-        order: its `parts`, if it is evaluated so often that they are kept.
-
-    Raises:
-        KeyError: a loop variable, or a computed position, has no value.
-    """
-    values: dict[int, Any] = {}
-    for part in parts(index) if order is None else order:
-        if isinstance(part, Number):
-            value: Any = part.value
-        elif isinstance(part, Axis):
-            value = axes[part.name]
-        elif isinstance(part, Position):
-            value = position(part)
-        elif isinstance(part, Sum):
-            value = sum(values[id(term)] for term in part.terms)
-        else:
-            value = _applied(part, values[id(part.of)] if isinstance(part, Unary) else None)
-        values[id(part)] = value
-    return values[id(index)]
-
-
-def _applied(part: Index, of: Any) -> Any:
-    match part:
-        case Product():
-            return of * part.factor
-        case Quotient():
-            return of // part.divisor
-        case Remainder():
-            return of % part.divisor
-        case Least():  # np.minimum would make NumPy's integers of Python's, which never wrap
-            return of + (part.bound - of) * (of > part.bound)
-        case Greatest():
-            return of + (part.bound - of) * (of < part.bound)
-    raise TypeError(f"no index: {part!r}")
 
 
 def substitute(

@@ -13,7 +13,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from realta.codegen.indices import Index, Position, evaluate, parts
+from realta.codegen.index_values import evaluate
+from realta.codegen.indices import Index, Position, parts
 from realta.codegen.instructions import combine, perform
 from realta.codegen.interpreter_memory import Fault, Flags, Memory, Numbers
 from realta.codegen.ir import (
