@@ -226,7 +226,7 @@ class TestErrors:
             (
                 lambda x: F.where(x),
                 "where: missing a required argument: 'x'",
-                "call it as where(condition, x, y)",
+                "call it as where(cond, x, y)",
             ),
         ],
     )
