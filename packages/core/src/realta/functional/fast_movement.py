@@ -17,8 +17,8 @@ from realta.functional.arguments import same_version
 from realta.functional.replay import Replay, RunTimeIndex, call_key
 from realta.functional.shared_parts import shared_part
 from realta.runtime import Storage
-from realta.runtime.hooks import execute_wrappers
 from realta.runtime.units import SMALL_BYTES
+from realta.runtime.wrappers import execute_wrappers
 from realta.tensor import Tensor
 from realta.types import DTYPES
 

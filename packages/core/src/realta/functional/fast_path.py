@@ -20,7 +20,7 @@ from realta.functional.operation import fast_path_enabled, new_memo
 from realta.graph import Graph, Input, Node
 from realta.ops import NO_ATTRS, OpDef
 from realta.runtime import Storage
-from realta.runtime.hooks import execute_wrappers
+from realta.runtime.wrappers import execute_wrappers
 from realta.tensor import Tensor
 from realta.types import TensorType
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from realta.context import GraphRealizationContext, caller_location, current
 from realta.errors import ArgumentError, DTypeError, IndexBoundsError
@@ -23,6 +22,9 @@ from realta.functional.operation import operation
 from realta.ops import get_op
 from realta.tensor import Tensor
 from realta.types import int64, normalize_axis, tensor_type, uint64
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["READING", "gather", "index_tensor", "known_index", "take"]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from realta.graph import Graph
 from realta.runtime.contract import KernelReport, Options
+from realta.runtime.wrappers import Wrapper, compile_wrappers, execute_wrappers
 
 if TYPE_CHECKING:
     from realta.passes import Pass
@@ -39,9 +40,6 @@ class ExecuteEvent(NamedTuple):
     bytes_out: int
 
 
-Wrapper = Callable[[Any, Callable[[], Any]], Any]
-compile_wrappers: Final[list[Wrapper]] = []
-execute_wrappers: Final[list[Wrapper]] = []
 extra_passes: Final[list[Pass]] = []
 """Passes of plugins, run on a graph before it is brought into normal form."""
 
