@@ -9,7 +9,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DRIVERS = ("pyopencl", "cuda", "llvmlite", "threadpoolctl")
-LATER = ("pluggy", "rich", "asyncio", "importlib.metadata", "hypothesis", "safetensors", "torch")
+LATER = (
+    "pluggy", "rich", "asyncio", "dataclasses", "importlib.metadata", "hypothesis", "numpy.typing",
+    "safetensors", "torch", "realta.runtime.contract", "realta.codegen", "realta.nn",
+)  # fmt: skip
 SOURCES = sorted(
     path
     for member in ("packages/*", "conformance", "saboteurs", "examples/backend-*")
