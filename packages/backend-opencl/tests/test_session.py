@@ -142,6 +142,19 @@ def test_an_aligned_array_is_used_in_place(session):
     assert session.adopt(array.astype(">f4")) is None
 
 
+def test_small_read_only_memory_is_copied_and_large_memory_refused(session):
+    for size, taken in ((16, True), (1 << 20, False)):
+        raw = session.allocate(4 * size).array.copy()
+        array = raw.view(np.float32)
+        array[:] = np.arange(size)
+        array.flags.writeable = False
+        handle = session.adopt(array)
+        assert (handle is not None) is taken
+        if handle is not None:
+            assert not np.shares_memory(handle.array, array)
+            assert (values(session, handle, tensor_type(float32, (size,))) == array).all()
+
+
 def test_a_device_with_its_own_memory_adopts_nothing(copying):
     assert copying.adopt(np.zeros(16, np.float32)) is None
 

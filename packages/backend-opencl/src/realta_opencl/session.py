@@ -133,15 +133,15 @@ class OpenCLSession(KernelSession):
     def adopt(self, array: NDArray[Any]) -> Memory | None:
         """A handle for an array that nobody will change, if the device can use it in place.
 
-        NumPy aligns memory to 16 bytes; what a device uses must be aligned to whole vectors. Of a
-        small array a copy is made, which costs less than a block of the pool that may be in use.
+        NumPy aligns memory to 16 bytes; what a device uses must be aligned to whole vectors, and
+        pyopencl takes no memory that NumPy calls read-only (a file's bytes). Of a small array a copy is made, which costs less than a block of the pool that may be in use.
         """
         if not self.host_memory or not array.flags.c_contiguous or not array.dtype.isnative:
             return None
         if array.nbytes == 0:
             return None
         flat = array.reshape(-1).view(np.uint8)
-        if flat.__array_interface__["data"][0] % ALIGNMENT:
+        if flat.__array_interface__["data"][0] % ALIGNMENT or not flat.flags.writeable:
             if array.nbytes > _STAGED_BYTES:
                 return None
             flat, given = allocate_block(max(array.nbytes, ALIGNMENT), ALIGNMENT), flat
