@@ -144,9 +144,7 @@ def test_an_aligned_array_is_used_in_place(session):
 
 def test_small_read_only_memory_is_copied_and_large_memory_refused(session):
     for size, taken in ((16, True), (1 << 20, False)):
-        raw = session.allocate(4 * size).array.copy()
-        array = raw.view(np.float32)
-        array[:] = np.arange(size)
+        array = np.arange(size, dtype=np.float32)
         array.flags.writeable = False
         handle = session.adopt(array)
         assert (handle is not None) is taken

@@ -134,7 +134,8 @@ class OpenCLSession(KernelSession):
         """A handle for an array that nobody will change, if the device can use it in place.
 
         NumPy aligns memory to 16 bytes; what a device uses must be aligned to whole vectors, and
-        pyopencl takes no memory that NumPy calls read-only (a file's bytes). Of a small array a copy is made, which costs less than a block of the pool that may be in use.
+        pyopencl takes no memory that NumPy calls read-only (a file's bytes). Of a small array a
+        copy is made, which costs less than a block of the pool that may be in use.
         """
         if not self.host_memory or not array.flags.c_contiguous or not array.dtype.isnative:
             return None
