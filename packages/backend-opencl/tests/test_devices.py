@@ -171,6 +171,23 @@ def test_a_forked_child_is_told(found):
     assert "spawn" in result.stdout
 
 
+LEAVE = """
+import sys
+import numpy as np
+from realta import F, Tensor
+x = Tensor(np.ones((2000, 2000), np.float32), device=sys.argv[1])
+for _ in range(20):
+    y = F.tanh(F.exp(x) * 0.1) + F.sin(x)
+"""
+
+
+def test_a_process_may_end_with_work_in_flight(found):
+    """The memory that kernels work in must not go before they are done."""
+    command = [sys.executable, "-c", LEAVE, f"opencl:{found.info.index}"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
 ONE = """
 import sys
 from realta import F, Tensor

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from realta.backend import (
     BackendUnavailable,
+    DeviceFault,
     Handle,
     KernelSession,
     KernelSignature,
@@ -98,6 +103,7 @@ class OpenCLSession(KernelSession):
             numerics=facts.device_numerics(cl, device),
             features=frozenset({"async"}),
         )
+        _sessions.add(self)
 
     # -- memory -----------------------------------------------------------------------------------
 
@@ -319,3 +325,17 @@ class OpenCLSession(KernelSession):
         finally:
             super().close()
             self.graveyard.take()
+
+
+_sessions: Final[weakref.WeakSet[OpenCLSession]] = weakref.WeakSet()
+_process: Final = os.getpid()
+
+
+@atexit.register
+def _wait_for_all() -> None:
+    """Lets work in flight end before the interpreter takes the memory apart that it works in."""
+    if os.getpid() != _process:
+        return  # a forked child: the driver's threads are not here, so waiting would never end
+    for session in list(_sessions):
+        with suppress(DeviceFault, OutOfMemory):
+            session._finish()
