@@ -23,7 +23,7 @@ CORE = ("packages/core",)
 # With drivers for the processor from PyPI, so that no check needs one that is installed elsewhere.
 OPENCL = "packages/backend-opencl[pocl,intel]"
 EXAMPLES = ("examples/backend-minimal", "examples/backend-kernel")
-BACKENDS = ("packages/backend-numpy", OPENCL, *EXAMPLES)
+BACKENDS = ("packages/backend-numpy", OPENCL, "packages/backend-llvm", *EXAMPLES)
 MEMBERS = (*CORE, *BACKENDS, "conformance", "saboteurs")
 
 # Each device that is certified, with what is asked of it.

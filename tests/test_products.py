@@ -23,6 +23,7 @@ MEMBERS = [
     "packages/core",
     "packages/backend-numpy",
     "packages/backend-opencl",
+    "packages/backend-llvm",
     "conformance",
     "saboteurs",
     "examples/backend-minimal",

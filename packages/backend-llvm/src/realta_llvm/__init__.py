@@ -1,0 +1,1 @@
+"""The LLVM backend: generated native kernels for processors."""

@@ -1,0 +1,164 @@
+"""Text: LLVM IR as text: values, functions block by block, and what a module declares for them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+__all__ = [
+    "Body", "Module", "Value", "float_text", "lane_bits", "lane_type", "lanes_of", "vector",
+]  # fmt: skip
+
+
+class Value(NamedTuple):
+    """An operand: its text, as ``%v3`` or a constant, and its type, as ``<8 x float>``."""
+
+    text: str
+    type: str
+
+
+@cache
+def vector(element: str, width: int) -> str:
+    """The type of a number of lanes; of one the element's own."""
+    return element if width == 1 else f"<{width} x {element}>"
+
+
+@cache
+def lane_type(type: str) -> str:
+    """The type of the lanes of a vector, or of a number itself."""
+    return type.rpartition(" ")[2].rstrip(">")
+
+
+@cache
+def lanes_of(type: str) -> int:
+    """The number of lanes of a type; 1 of a number."""
+    return int(type[1:].partition(" ")[0]) if type.startswith("<") else 1
+
+
+@cache
+def lane_bits(type: str) -> int:
+    """The width of the lanes of a type in bits."""
+    element = lane_type(type)
+    return {"float": 32, "double": 64, "half": 16}.get(element) or int(element[1:])
+
+
+def float_text(value: float, bits: int) -> str:
+    """A float as LLVM writes it: the bits of the double that equals it."""
+    if bits == 32:
+        value = struct.unpack("<f", struct.pack("<f", value))[0]
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+class Module:
+    """What the functions of a module need beside themselves.
+
+    Attributes:
+        declarations: declared functions by name.
+        tables: private constant arrays by what they hold.
+        functions: texts of helper functions by name, those that they call before them.
+    """
+
+    def __init__(self) -> None:
+        self.declarations: dict[str, str] = {}
+        self.tables: dict[tuple[str, ...], tuple[str, str]] = {}
+        self.functions: dict[str, str] = {}
+
+    def declare(self, name: str, result: str, parameters: Sequence[str]) -> None:
+        """Declares a function."""
+        if name not in self.declarations:
+            self.declarations[name] = f"declare {result} @{name}({', '.join(parameters)})"
+
+    def table(self, texts: Sequence[str], element: str) -> str:
+        """The name of a private constant array."""
+        key = (element, *texts)
+        if key not in self.tables:
+            name = f"@table{len(self.tables)}"
+            held = ", ".join(f"{element} {text}" for text in texts)
+            line = f"{name} = private constant [{len(texts)} x {element}] [{held}]"
+            self.tables[key] = (name, line)
+        return self.tables[key][0]
+
+    def lines(self) -> list[str]:
+        """Tables, declarations and helper functions."""
+        tables = [line for _, line in self.tables.values()]
+        return [*tables, *self.declarations.values(), *self.functions.values()]
+
+
+class Body:
+    """The blocks of one function.
+
+    Args:
+        module: where it stands.
+
+    Attributes:
+        lines: its text so far.
+        label: the block that is being written.
+        flags: by mask, the i1 lanes that it was made of, as far as they are known here.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.lines: list[str] = []
+        self.label = "entry"
+        self.flags: dict[str, Value] = {}
+        self._count = 0
+        self._blocks = 0
+
+    def name(self) -> str:
+        """A fresh name."""
+        self._count += 1
+        return f"%v{self._count}"
+
+    def value(self, text: str, type: str) -> Value:
+        """An instruction with a result."""
+        name = self.name()
+        self.lines.append(f"  {name} = {text}")
+        return Value(name, type)
+
+    def add(self, text: str) -> None:
+        """An instruction without a result."""
+        self.lines.append("  " + text)
+
+    def call(self, function: str, result: str, operands: Sequence[Value]) -> Value:
+        """A call of a function, which is declared."""
+        self.module.declare(function, result, [operand.type for operand in operands])
+        given = ", ".join(f"{operand.type} {operand.text}" for operand in operands)
+        return self.value(f"call {result} @{function}({given})", result)
+
+    def block(self) -> str:
+        """The label of a block to come."""
+        self._blocks += 1
+        return f"b{self._blocks}"
+
+    def start(self, label: str) -> None:
+        """Begins a block."""
+        self.lines.append(f"{label}:")
+        self.label = label
+
+    def when(self, flag: Value, then: Callable[[], Value], otherwise: Value) -> Value:
+        """What `then` writes if an i1 holds, else another value."""
+        before, inside, after = self.label, self.block(), self.block()
+        self.add(f"br i1 {flag.text}, label %{inside}, label %{after}")
+        known = self.flags
+        self.flags = dict(known)
+        self.start(inside)
+        found = then()
+        last = self.label
+        self.add(f"br label %{after}")
+        self.flags = known
+        self.start(after)
+        return self.value(
+            f"phi {found.type} [ {found.text}, %{last} ], [ {otherwise.text}, %{before} ]",
+            found.type,
+        )
+
+    def table(self, texts: Sequence[str], element: str) -> str:
+        """The name of a private constant array."""
+        return self.module.table(texts, element)
+
+    def element(self, array: str, element: str, at: Value) -> Value:
+        """An element of memory."""
+        place = self.value(f"getelementptr {element}, ptr {array}, {at.type} {at.text}", "ptr")
+        return self.value(f"load {element}, ptr {place.text}", element)
