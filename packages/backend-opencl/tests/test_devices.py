@@ -75,6 +75,19 @@ def test_values_are_right(name, profile):
     assert np.allclose(columns.numpy(), host_columns.numpy(), atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bounded_functions_reach_their_bounds(name, profile, dtype):
+    """What is multiplied by 1 - tanh(x) must not be left over where that is 0."""
+    x = np.array([19.5, 20, 100, 1e30, np.inf] * 4, dtype)
+    for function in (F.tanh, F.erf):
+        assert (function(Tensor(x, device=name)).numpy() == 1).all()
+        assert (function(Tensor(-x, device=name)).numpy() == -1).all()
+    for kind in ("none", "tanh", "quick"):
+        assert np.isnan(
+            F.gelu(Tensor(np.full(20, -np.inf, dtype), device=name), kind).numpy()
+        ).all()
+
+
 def test_results_are_views_of_device_memory_where_that_is_host_memory(name):
     x = Tensor(np.ones(1000, np.float32), device=name) + 1
     assert np.shares_memory(x.numpy(), x.numpy())

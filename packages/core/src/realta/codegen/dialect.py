@@ -85,8 +85,8 @@ class CDialect:
         float_bits: by float type, the functions from unsigned integer bits and to them.
         math: a function of the language's library, by its name in C: ``{name}``, with ``{f}`` for
             the suffix of those of float32.
-        own_functions: instructions among ``sin cos tan`` that the preamble computes itself, since
-            the language's function of a vector may depend on its other elements.
+        own_functions: instructions among ``sin cos tan tanh`` that the preamble computes or mends,
+            where libraries let elements of a vector depend on others, or do not reach 1.
         basics: text before everything else.
         doubles: text that is needed where float64 is used.
         unroll: line before a loop that is to be unrolled.
