@@ -22,8 +22,9 @@ ROOT = Path(__file__).resolve().parent
 CORE = ("packages/core",)
 # With drivers for the processor from PyPI, so that no check needs one that is installed elsewhere.
 OPENCL = "packages/backend-opencl[pocl,intel]"
+CUDA = "packages/backend-cuda"
 EXAMPLES = ("examples/backend-minimal", "examples/backend-kernel")
-BACKENDS = ("packages/backend-numpy", OPENCL, "packages/backend-llvm", *EXAMPLES)
+BACKENDS = ("packages/backend-numpy", OPENCL, CUDA, "packages/backend-llvm", *EXAMPLES)
 MEMBERS = (*CORE, *BACKENDS, "conformance", "saboteurs")
 
 # Each device that is certified, with what is asked of it.

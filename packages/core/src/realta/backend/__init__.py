@@ -33,16 +33,23 @@ from realta.runtime.contract import (
 from realta.types import DType, TensorType
 
 if TYPE_CHECKING:
+    from realta.backend.kernel_executable import KernelExecutable
     from realta.backend.kernel_session import KernelSession
     from realta.codegen.render import KernelSignature
 
 __all__ = [
     "EMPTY", "SPEC", "ArgumentError", "Backend", "BackendUnavailable", "Capabilities",
     "CompilationError", "DType", "DeviceFault", "DeviceInfo", "Executable", "Graph", "Handle",
-    "KernelReport", "KernelSession", "KernelSignature", "Limits", "Node", "Numerics",
-    "OpByOpBackend", "OpByOpSession", "Options", "OutOfMemory", "Refusal", "Session", "TensorType",
-    "Unavailable", "UnsupportedOp", "Value", "hookimpl",
+    "KernelExecutable", "KernelReport", "KernelSession", "KernelSignature", "Limits", "Node",
+    "Numerics", "OpByOpBackend", "OpByOpSession", "Options", "OutOfMemory", "Refusal", "Session",
+    "TensorType", "Unavailable", "UnsupportedOp", "Value", "hookimpl",
 ]  # fmt: skip
 
 # Only devices that run generated kernels need the kernel toolkit.
-__getattr__ = on_demand(__name__, {"kernel_session": ("KernelSession", "KernelSignature")})
+__getattr__ = on_demand(
+    __name__,
+    {
+        "kernel_executable": ("KernelExecutable",),
+        "kernel_session": ("KernelSession", "KernelSignature"),
+    },
+)

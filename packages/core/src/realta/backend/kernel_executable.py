@@ -84,20 +84,33 @@ class KernelExecutable:
             cells = session.workspace.bound.get(id(self))
             if cells is None:
                 cells = session.workspace.bind(id(self), self._cells)
-            slots = (*inputs, *outputs, *self._constants, *cells)
-            number = 0
             try:
-                for call, pick in self._calls:
-                    call(*pick(slots))
-                    number += 1
-                for source, target, type in self._copies:
-                    session.copy(slots[source], slots[target], type)
-            except DeviceFault as fault:
-                if fault.node is None and number < len(self._ordinals):
-                    fault.node = self._ordinals[number][-1]
-                raise
+                self.submit((*inputs, *outputs, *self._constants, *cells))
             finally:
                 session.flush()
+
+    def submit(self, slots: Sequence[Handle]) -> None:
+        """Gives the launches of a run to the device, with the session's lock held.
+
+        A session's own kind of executable may give them in another way, as one recorded unit.
+
+        Args:
+            slots: the handles of inputs, outputs, constants and cells, in this order.
+
+        Raises:
+            DeviceFault: one could not be launched; with the number of its last op.
+        """
+        number = 0
+        try:
+            for call, pick in self._calls:
+                call(*pick(slots))
+                number += 1
+            for source, target, type in self._copies:
+                self._session.copy(slots[source], slots[target], type)
+        except DeviceFault as fault:
+            if fault.node is None and number < len(self._ordinals):
+                fault.node = self._ordinals[number][-1]
+            raise
 
     def close(self) -> None:
         """Frees its constants; it must not be run any more."""

@@ -66,6 +66,8 @@ class KernelSession:
 
     can_slice: ClassVar[bool] = False
     """Whether `slice` can be called."""
+    executable: ClassVar[type[KernelExecutable]] = KernelExecutable
+    """What `compile` makes."""
     host_memory: bool = False
     """Whether `view` has every handle's memory, so that host routines may compute on it."""
 
@@ -212,7 +214,7 @@ class KernelSession:
         """
         self._check_ops(graph)
         plan = fusion.plan(graph, self.limits, rules=self.fusion_rules)
-        return KernelExecutable(self, plan, options)
+        return self.executable(self, plan, options)
 
     def _check_ops(self, graph: Graph) -> None:
         known = self.capabilities
