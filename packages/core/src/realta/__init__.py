@@ -7,23 +7,9 @@ and no driver.
 
 from typing import TYPE_CHECKING
 
-from realta import functional as F
 from realta import tensor
 from realta.context import TracedGraph as Graph
 from realta.context import lazy
-from realta.functional import (
-    arange,
-    empty,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    linspace,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
 from realta.on_demand import on_demand
 from realta.plugins import (
     CPU,
@@ -62,9 +48,23 @@ from realta.types import (
 
 if TYPE_CHECKING:
     from realta import array_api, nn, random, testing, tree
+    from realta import functional as F
     from realta.compilation import CompiledFunction, StagedGraph, compile, load, load_graph, stage
     from realta.explaining import explain
-    from realta.functional import functional
+    from realta.functional import (
+        arange,
+        empty,
+        empty_like,
+        eye,
+        full,
+        full_like,
+        functional,
+        linspace,
+        ones,
+        ones_like,
+        zeros,
+        zeros_like,
+    )
     from realta.interchange import asarray, from_dlpack, from_numpy
     from realta.random import seed, set_seed
     from realta.runtime import memory_stats, profile, set_num_threads, synchronize
@@ -97,6 +97,20 @@ __getattr__ = on_demand(
             "stage",
         ),
         "explaining": ("explain",),
+        "functional": (
+            "arange",
+            "empty",
+            "empty_like",
+            "eye",
+            "full",
+            "full_like",
+            "functional",
+            "linspace",
+            "ones",
+            "ones_like",
+            "zeros",
+            "zeros_like",
+        ),
         "interchange": ("asarray", "from_dlpack", "from_numpy"),
         "nn": (),
         "random": ("random", "seed", "set_seed"),
@@ -106,4 +120,5 @@ __getattr__ = on_demand(
         "tree": (),
         "weights": ("load_tensors", "save_tensors"),
     },
+    modules={"F": "functional"},
 )

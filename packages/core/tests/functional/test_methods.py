@@ -1,14 +1,17 @@
 """Methods, operators, attributes and habits of tensors and graph values."""
 
 import operator
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import realta
 from realta import F, Tensor
 from realta.errors import MissingAttribute, UnsupportedOp
-from realta.functional.habits import FUNCTION_HABITS, METHOD_HABITS
-from realta.functional.methods import METHODS
+from realta.functional.habits import FUNCTION_HABITS
+from realta.tensor.habits import METHOD_HABITS
+from realta.tensor.members import METHODS
 from realta.testing import assert_same_bits
 
 BINARY = [
@@ -118,3 +121,33 @@ def test_hints_for_foreign_names_are_not_attributes():
     assert not set(METHOD_HABITS) & set(dir(t))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         getattr(t, "non" + "sense")
+
+
+def in_a_new_process(program):
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.split()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "t + 1", "1 + t", "-t", "t == 1", "t.sum()", "t[0]", "t.T", "t.mT", "divmod(t, 2)",
+        "realta.Tensor.zeros((2,))", "realta.zeros((2,))", "realta.F.relu(t)",
+    ],
+)  # fmt: skip
+def test_the_first_use_of_any_member_brings_the_functions(use):
+    program = (
+        "import sys, realta\nt = realta.Tensor([[1.0, 2.0], [3.0, 4.0]])\n"
+        f"print('realta.functional' in sys.modules)\n{use}\n"
+        "print('realta.functional' in sys.modules)"
+    )
+    assert in_a_new_process(program) == ["False", "True"]
+
+
+def test_habits_are_told_before_the_functions_are_there():
+    program = (
+        "import sys, realta\ntry:\n    realta.Tensor([1.0]).cuda\n"
+        "except realta.errors.MissingAttribute as error:\n    print(error.fix)\n"
+    )
+    assert in_a_new_process(program) == METHOD_HABITS["cuda"].split()

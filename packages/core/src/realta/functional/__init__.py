@@ -28,7 +28,7 @@ from realta.functional.creation import (
 from realta.functional.diagonals import eye, tril, triu
 from realta.functional.elementwise import is_elementwise, make_elementwise
 from realta.functional.gathering import gather, take
-from realta.functional.habits import FUNCTION_HABITS, METHOD_HABITS
+from realta.functional.habits import FUNCTION_HABITS
 from realta.functional.indexing import buffer_store, buffer_store_slice, slice_tensor
 from realta.functional.joining import chunk, concat, pad, roll, split, stack, tile
 from realta.functional.later import LATER, LATER_METHODS
@@ -166,7 +166,6 @@ from realta.functional.special import (
 )
 from realta.on_demand import on_demand
 from realta.ops import OpDef, find_op
-from realta.tensor.tensor import add_habits
 
 if TYPE_CHECKING:
     from realta.functional.bands import band_part
@@ -248,7 +247,6 @@ range = arange
 
 attach(globals())
 attach_later(LATER_METHODS, _later)
-add_habits(METHOD_HABITS)
 
 _made: Final[dict[str, tuple[OpDef, Callable[..., Any]]]] = {}
 """Functions of ops that were defined at run time, with the definition they belong to."""

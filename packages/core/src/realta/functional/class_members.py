@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from realta.functional.arguments import apply, as_tensor, cast_to, reshaped
@@ -20,7 +19,10 @@ from realta.on_demand import on_demand
 from realta.tensor import Tensor
 from realta.types import TensorType, int64
 
-__all__ = ["CLASS_MEMBERS"]
+__all__ = [
+    "arange", "from_dim", "from_dlpack", "full", "full_like", "ones", "ones_like", "range_like",
+    "zeros", "zeros_like",
+]  # fmt: skip
 
 _interchange: Final = on_demand("realta", {"interchange": ("from_dlpack",)})
 
@@ -55,17 +57,3 @@ def from_dim(dim: Any) -> Tensor:
 
 
 _later: Final = on_demand("realta.functional", {"shape_values": ("shape_to_tensor",)})
-
-CLASS_MEMBERS: Final[Mapping[str, Callable[..., Tensor]]] = {
-    "arange": arange,
-    "from_dim": from_dim,
-    "from_dlpack": from_dlpack,
-    "full": full,
-    "full_like": full_like,
-    "ones": ones,
-    "ones_like": ones_like,
-    "range_like": range_like,
-    "zeros": zeros,
-    "zeros_like": zeros_like,
-}
-"""By name, what ``Tensor.name`` calls."""

@@ -3,43 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from realta.functional import movement
-from realta.functional.class_members import CLASS_MEMBERS
+from realta.functional import class_members, movement
 from realta.functional.fast_path import fast_binary
 from realta.functional.indexing import getitem, setitem
 from realta.functional.special import pos
 from realta.graph import Value
 from realta.ops import get_op
 from realta.tensor import Tensor
+from realta.tensor.members import BINARY, CLASS_MEMBERS, COMPARISON, METHODS, UNARY
 from realta.types import is_weak
 
-__all__ = ["METHODS", "attach", "attach_later"]
+__all__ = ["attach", "attach_later"]
 
 Function = Callable[..., Any]
-
-_BINARY: Final = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_div",
-    "mod": "mod", "pow": "pow", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-    "lshift": "shift_left", "rshift": "shift_right", "matmul": "matmul", "divmod": "divmod",
-}  # fmt: skip
-_COMPARISON: Final = {
-    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
-    "ge": "greater_equal",
-}  # fmt: skip
-_UNARY: Final = {"neg": "neg", "abs": "abs", "invert": "bitwise_not", "pos": "pos"}
-METHODS: Final = (
-    "abs", "all", "any", "argmax", "argmin", "argsort", "broadcast_to", "cast", "ceil", "chunk",
-    "clip", "cumprod", "cumsum", "exp", "flatten", "flip", "floor", "gather", "log", "logsumexp",
-    "matmul", "max", "mean", "min", "moveaxis", "neg", "permute", "prod", "relu", "reshape",
-    "roll", "round", "rsqrt", "sigmoid", "sign", "silu", "softmax", "sort", "split", "sqrt",
-    "square", "squeeze", "std", "sum", "take", "tanh", "tile", "to", "top_k", "transpose", "tril",
-    "triu", "trunc", "unsqueeze", "var",
-)  # fmt: skip
-"""Functions whose first argument is the tensor and that are methods under the same name."""
 
 
 def _operand(value: Any) -> bool:
@@ -73,23 +53,23 @@ def attach(functions: Mapping[str, Function]) -> None:
     """
     tensor: dict[str, Any] = {name: functions[name] for name in METHODS}
     value: dict[str, Any] = {}
-    for dunder, name in _BINARY.items():
+    for dunder, name in BINARY.items():
         plain = _operator(functions[name], f"__{dunder}__")
         value[f"__{dunder}__"] = plain
         value[f"__r{dunder}__"] = _operator(functions[name], f"__r{dunder}__", reflected=True)
-    for dunder, name in _UNARY.items():
+    for dunder, name in UNARY.items():
         value[f"__{dunder}__"] = _prefix(functions[name])
     tensor.update(value)
-    for dunder, name in _BINARY.items():
+    for dunder, name in BINARY.items():
         if name not in ("matmul", "divmod"):
             tensor[f"__{dunder}__"] = fast_binary(get_op(name), value[f"__{dunder}__"])
-    for dunder, name in _COMPARISON.items():
+    for dunder, name in COMPARISON.items():
         tensor[f"__{dunder}__"] = _operator(functions[name], f"__{dunder}__")
     tensor["__getitem__"], tensor["__setitem__"] = getitem, setitem
     tensor["T"] = property(_transposed, doc="The last two axes exchanged, if there are two.")
     tensor["mT"] = property(movement.matrix_transpose, doc="The last two axes exchanged.")
-    for name, function in CLASS_MEMBERS.items():
-        tensor[name] = staticmethod(function)
+    for name in CLASS_MEMBERS:
+        tensor[name] = staticmethod(getattr(class_members, name))
     value["tensor"] = property(Tensor.from_graph_value, doc="The tensor that names it.")
     for owner, members in ((Tensor, tensor), (Value, value)):
         for name, member in members.items():

@@ -1,6 +1,6 @@
 """The op registry: one `define()` per op, read by everything that knows about ops."""
 
-from realta.ops import families
+from realta.on_demand import on_demand
 from realta.ops.constant_data import ConstantData
 from realta.ops.conversion import convert
 from realta.ops.opdef import (
@@ -28,4 +28,7 @@ __all__ = [
     "undefine",
 ]  # fmt: skip
 
+__getattr__ = on_demand(__name__, {"families": ()})
+
+defines_more("realta.ops.families")
 defines_more("realta.ops.more_families")

@@ -1,4 +1,4 @@
-"""The op families that every program loads: functions of elementwise ops are made at import.
+"""The op families that are loaded first: elementwise ops, and those that most programs use.
 
 A new module of ops joins `realta.ops.more_families`, unless it defines elementwise ops.
 """

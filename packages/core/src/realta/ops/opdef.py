@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import importlib
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
@@ -389,7 +390,9 @@ def define(
     Raises:
         ArgumentError: the name is taken.
     """
-    if find_op(name) is not None:
+    # Modules of this package load in any order, each when something needs it.
+    ours = sys._getframe(1).f_globals.get("__name__", "").startswith(f"{__package__}.")
+    if (_OPS.get(name) if ours else find_op(name)) is not None:
         raise ArgumentError(
             f"the op {name!r} is already defined",
             where=f"define({name!r})",
@@ -415,9 +418,11 @@ def undefine(name: str) -> None:
 def find_op(name: str) -> OpDef | None:
     """The op of that name, or None."""
     found = _OPS.get(name)
-    if found is None:
-        _complete()
+    for module in () if found else _MORE:
+        importlib.import_module(module)
         found = _OPS.get(name)
+        if found is not None:
+            break
     return found
 
 

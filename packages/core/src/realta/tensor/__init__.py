@@ -9,6 +9,7 @@ from realta.on_demand import on_demand
 from realta.plugins import default_device, default_dtype, defaults, defaults_like
 from realta.tensor.base import RealizationState
 from realta.tensor.display import print_options
+from realta.tensor.members import promise
 from realta.tensor.tensor import Tensor, real_tensor, wrap
 from realta.types import TensorType
 
@@ -21,6 +22,7 @@ __all__ = [
     "realization_context", "wrap",
 ]  # fmt: skip
 
+promise()
 
 __getattr__ = on_demand(__name__, {"protocol": ("RealizationContext",)})
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from realta.context import AbandonedRegion, RecordingContext, caller_location, use_handle_type
-from realta.errors import ArgumentError, MissingAttribute, RealtaError
+from realta.errors import ArgumentError, RealtaError
 from realta.graph import Value
 from realta.plugins import Device, current_device, device_of, open_device
 from realta.runtime import Storage
 from realta.tensor.construction import array_of
 from realta.tensor.display import html_of, text_of, text_of_unrealized
 from realta.tensor.exchange import ExchangedTensor
+from realta.tensor.habits import METHOD_HABITS
 from realta.types import as_dtype
 
-__all__ = ["Tensor", "add_habits", "real_tensor", "wrap"]
+__all__ = ["Tensor", "real_tensor", "wrap"]
 
 _new = object.__new__
 
@@ -222,37 +223,10 @@ class Tensor(ExchangedTensor):
         def __ne__(self, other: object) -> Any: ...
 
     def __dir__(self) -> list[str]:
-        return [n for n in super().__dir__() if not isinstance(getattr(Tensor, n, None), _Habit)]
+        return [name for name in super().__dir__() if name not in METHOD_HABITS]
 
 
 use_handle_type(Tensor)
-
-
-class _Habit:
-    """An attribute that tensors do not have. Costs nothing where it is not asked for.
-
-    A ``__getattr__`` would do the same in one place, but with one in the class the interpreter
-    looks up every attribute of every tensor the slow way.
-    """
-
-    __slots__ = ("fix", "name")
-
-    def __init__(self, name: str, fix: str) -> None:
-        self.name = name
-        self.fix = fix
-
-    def __get__(self, tensor: Any, owner: Any) -> Any:
-        if tensor is None:
-            return self
-        raise MissingAttribute(
-            f"a tensor has no {self.name!r}", where=str(caller_location()), fix=self.fix
-        )
-
-
-def add_habits(habits: Mapping[str, str]) -> None:
-    """Names that people bring from other libraries, and what to write instead."""
-    for name, fix in habits.items():
-        setattr(Tensor, name, _Habit(name, fix))
 
 
 def wrap(context: RecordingContext | AbandonedRegion, value: Value) -> Tensor:
