@@ -1,7 +1,8 @@
 """The contract that backends import: everything a plugin needs, and nothing else of core."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from realta.backend.declaring import declare
 from realta.backend.op_by_op import OpByOpBackend, OpByOpSession
 from realta.errors import (
     ArgumentError,
@@ -30,26 +31,56 @@ from realta.runtime.contract import (
     Session,
     Unavailable,
 )
-from realta.types import DType, TensorType
+from realta.types import (
+    DTYPES,
+    DType,
+    TensorType,
+    as_dtype,
+    bfloat16,
+    bool_,
+    float8_e4m3fn,
+    float8_e5m2,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    tensor_type,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 
 if TYPE_CHECKING:
     from realta.backend.kernel_executable import KernelExecutable
     from realta.backend.kernel_session import KernelSession
     from realta.codegen.render import KernelSignature
+    from realta.runtime.host_memory import allocate_block
 
 __all__ = [
-    "EMPTY", "SPEC", "ArgumentError", "Backend", "BackendUnavailable", "Capabilities",
+    "DTYPES", "EMPTY", "SPEC", "ArgumentError", "Backend", "BackendUnavailable", "Capabilities",
     "CompilationError", "DType", "DeviceFault", "DeviceInfo", "Executable", "Graph", "Handle",
     "KernelExecutable", "KernelReport", "KernelSession", "KernelSignature", "Limits", "Node",
     "Numerics", "OpByOpBackend", "OpByOpSession", "Options", "OutOfMemory", "Refusal", "Session",
-    "TensorType", "Unavailable", "UnsupportedOp", "Value", "hookimpl",
+    "TensorType", "Unavailable", "UnsupportedOp", "Value", "allocate_block", "as_dtype",
+    "bfloat16", "bool_", "declare", "float8_e4m3fn", "float8_e5m2", "float16", "float32",
+    "float64", "hookimpl", "int8", "int16", "int32", "int64", "tensor_type", "uint8", "uint16",
+    "uint32", "uint64",
 ]  # fmt: skip
 
-# Only devices that run generated kernels need the kernel toolkit.
-__getattr__ = on_demand(
+# Only devices that run generated kernels need the kernel toolkit; few need memory of the host.
+_kernel_tier = on_demand(
     __name__,
     {
         "kernel_executable": ("KernelExecutable",),
         "kernel_session": ("KernelSession", "KernelSignature"),
     },
 )
+_host_memory = on_demand("realta.runtime", {"host_memory": ("allocate_block",)})
+
+
+def __getattr__(name: str) -> Any:
+    return _host_memory(name) if name == "allocate_block" else _kernel_tier(name)

@@ -1,4 +1,4 @@
-"""The command line: ``realta devices|backends|ops|explain|doctor``, each with ``--json``."""
+"""The command line: ``realta devices``, ``realta new-backend`` and others, each with ``--json``."""
 
 from realta.cli.main import main
 

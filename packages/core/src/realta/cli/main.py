@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
-from realta.cli import backends, cache, devices, doctor, explain, ops
+from realta.cli import backends, cache, devices, doctor, explain, new_backend, ops
 from realta.cli.output import show_json
 from realta.errors import RealtaError
 
@@ -30,7 +30,15 @@ class Command(Protocol):
         """Prints that as text."""
 
 
-COMMANDS: Final[tuple[Any, ...]] = (devices, backends, ops, explain, cache, doctor)
+COMMANDS: Final[tuple[Any, ...]] = (
+    devices,
+    backends,
+    ops,
+    explain,
+    cache,
+    new_backend,
+    doctor,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

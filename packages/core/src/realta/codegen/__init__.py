@@ -11,6 +11,7 @@ from realta.on_demand import on_demand
 
 if TYPE_CHECKING:
     from realta.codegen.dialect import CDialect, VectorSyntax
+    from realta.codegen.dialects import CUDA, OPENCL, C
     from realta.codegen.index_width import index_bits
     from realta.codegen.interpreter import interpret, interpret_lowered
     from realta.codegen.ir import (
@@ -44,13 +45,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CPU_PROFILE",
+    "CUDA",
     "GPU_PROFILE",
     "LOOP_PROFILE",
+    "OPENCL",
     "Allocate",
     "Apply",
     "Assign",
     "Barrier",
     "Buffer",
+    "C",
     "CDialect",
     "Compare",
     "Const",
@@ -87,6 +91,7 @@ __getattr__ = on_demand(
     __name__,
     {
         "dialect": ("CDialect", "VectorSyntax"),
+        "dialects": ("C", "CUDA", "OPENCL"),
         "index_width": ("index_bits",),
         "interpreter": ("interpret", "interpret_lowered"),
         "ir": (
