@@ -138,17 +138,17 @@ class Lanes:
         flag = self.body.value(f"{op} {predicate} {x.type} {x.text}, {y.text}", vector("i1", width))
         type = vector(f"i{lane_bits(x.type)}", width)
         mask = self.body.value(f"sext {flag.type} {flag.text} to {type}", type)
-        self.body.flags[mask.text] = flag
+        self.body.flags[mask] = flag
         return mask
 
     def flag(self, mask: Value) -> Value:
         """A mask as i1 lanes."""
-        found = self.body.flags.get(mask.text)
+        found = self.body.flags.get(mask)
         if found is None:
             type = vector("i1", lanes_of(mask.type))
             zero = "0" if lanes_of(mask.type) == 1 else "zeroinitializer"
             found = self.body.value(f"icmp slt {mask.type} {mask.text}, {zero}", type)
-            self.body.flags[mask.text] = found
+            self.body.flags[mask] = found
         return found
 
     def select(self, mask: Value, x: Value, y: Value) -> Value:
@@ -252,8 +252,8 @@ class Lanes:
             return x
         op = "trunc" if bits < given else "sext" if signed else "zext"
         found = self._cast(op, x, type)
-        if x.text in self.body.flags and op != "zext":
-            self.body.flags[found.text] = self.body.flags[x.text]
+        if x in self.body.flags and op != "zext":
+            self.body.flags[found] = self.body.flags[x]
         return found
 
     def wider(self) -> Lanes:

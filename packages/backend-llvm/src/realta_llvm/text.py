@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, Union
 
 __all__ = [
     "Body", "Module", "Value", "float_text", "lane_bits", "lane_type", "lanes_of", "vector",
 ]  # fmt: skip
+
+
+Line = Union[str, "list[Line]"]
+"""A line of text, or a place that holds lines."""
 
 
 class Value(NamedTuple):
@@ -95,14 +100,18 @@ class Body:
     Attributes:
         lines: its text so far.
         label: the block that is being written.
+        written: number of its instructions so far.
         flags: by mask, the i1 lanes that it was made of, as far as they are known here.
+        splats: by number and width, the vector of it in all lanes, likewise.
     """
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        self.lines: list[str] = []
+        self.lines: list[Line] = []
         self.label = "entry"
-        self.flags: dict[str, Value] = {}
+        self.written = 0
+        self.flags: dict[Value, Value] = {}
+        self.splats: dict[tuple[Value, int], Value] = {}
         self._count = 0
         self._blocks = 0
 
@@ -114,6 +123,7 @@ class Body:
     def value(self, text: str, type: str) -> Value:
         """An instruction with a result."""
         name = self.name()
+        self.written += 1
         self.lines.append(f"  {name} = {text}")
         return Value(name, type)
 
@@ -137,17 +147,66 @@ class Body:
         self.lines.append(f"{label}:")
         self.label = label
 
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """What is known about values inside is forgotten afterwards."""
+        known = self.flags, self.splats
+        self.flags, self.splats = dict(self.flags), dict(self.splats)
+        yield
+        self.flags, self.splats = known
+
+    def hole(self) -> list[Line]:
+        """A place in the text that is filled later."""
+        place: list[Line] = []
+        self.lines.append(place)
+        return place
+
+    @contextmanager
+    def into(self, place: list[Line]) -> Iterator[None]:
+        """What is written inside goes to another place of the text."""
+        lines, self.lines = self.lines, place
+        known = self.flags, self.splats
+        self.flags, self.splats = {}, {}
+        yield
+        self.lines = lines
+        self.flags, self.splats = known
+
+    def flat(self) -> list[str]:
+        """The text, holes filled."""
+        found: list[str] = []
+        stack: list[Line] = [self.lines]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, str):
+                found.append(part)
+            else:
+                stack += reversed(part)
+        return found
+
+    def splat(self, x: Value, width: int) -> Value:
+        """A number in all lanes of a vector."""
+        if width == 1:
+            return x
+        type = vector(x.type, width)
+        if not x.text.startswith("%"):
+            return Value(f"splat ({x.type} {x.text})", type)
+        found = self.splats.get((x, width))
+        if found is None:
+            one = self.value(f"insertelement {type} poison, {x.type} {x.text}, i32 0", type)
+            same = f"<{width} x i32> zeroinitializer"
+            found = self.value(f"shufflevector {type} {one.text}, {type} poison, {same}", type)
+            self.splats[x, width] = found
+        return found
+
     def when(self, flag: Value, then: Callable[[], Value], otherwise: Value) -> Value:
         """What `then` writes if an i1 holds, else another value."""
         before, inside, after = self.label, self.block(), self.block()
         self.add(f"br i1 {flag.text}, label %{inside}, label %{after}")
-        known = self.flags
-        self.flags = dict(known)
         self.start(inside)
-        found = then()
+        with self.scope():
+            found = then()
         last = self.label
         self.add(f"br label %{after}")
-        self.flags = known
         self.start(after)
         return self.value(
             f"phi {found.type} [ {found.text}, %{last} ], [ {otherwise.text}, %{before} ]",

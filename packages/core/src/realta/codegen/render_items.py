@@ -80,7 +80,7 @@ class ScalarText(KernelText):
                 v.name: Code(text, var.dtype) for v, text in zip(both, (x, y), strict=True)
             }
             names.append(both)
-        return [bare(at.code(e).text) for e in combined(at, statement.combine, names)]
+        return [bare(at.code(e).text) for e in combined(statement.combine, names)]
 
 
 class ItemsText(ScalarText):

@@ -30,14 +30,14 @@ from realta.codegen.preamble import Preamble
 from realta.codegen.preamble_conversions import bits_type
 from realta.codegen.preamble_trace import V, select
 from realta.codegen.profile import DeviceProfile
-from realta.codegen.render_expressions import Code, Expressions, NamedExpressions, bare
+from realta.codegen.render_expressions import Code, Expressions, bare
 from realta.codegen.render_indices import IndexText
 from realta.codegen.render_scope import Scopes
 from realta.codegen.uniformity import varying_names
 from realta.codegen.walking import all_expressions, defined_names, statements
 from realta.types import DType, bool_, int32, int64
 
-__all__ = ["KernelText", "conjunction"]
+__all__ = ["KernelText", "combined", "conjunction"]
 
 _UNROLLED: Final = 64
 """Most turns of a loop that are written out."""
@@ -56,7 +56,7 @@ def conjunction(where: Expr | None) -> list[Expr]:
     return found
 
 
-def combined(at: NamedExpressions, combine: str, names: Sequence[tuple[Var, Var]]) -> list[Expr]:
+def combined(combine: str, names: Sequence[tuple[Var, Var]]) -> list[Expr]:
     """What a fold makes of two values, or of two pairs of a value and its index."""
     (x, y), *rest = names
     if not rest:

@@ -352,7 +352,7 @@ class VectorText(KernelText):
                 self._pair(at, n, d, half, statement.width)
                 for n, d in zip(names, dtypes, strict=True)
             ]
-            found = [at.code(expr) for expr in combined(at, statement.combine, pairs)]
+            found = [at.code(expr) for expr in combined(statement.combine, pairs)]
             names = [
                 self._step(code, var, half == 1 and whole, lanes)
                 for code, var in zip(found, statement.results, strict=True)
