@@ -10,9 +10,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from realta_llvm.functions import (
+    error_function,
+    exponential,
+    hyperbolic,
+    inverse_hyperbolic,
+    inverse_trigonometry,
+    logarithm,
+    power,
+    roots,
+    trigonometry,
+)
 from realta_llvm.text import Value
 
 __all__ = ["FUNCTIONS"]
 
-FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {}
+FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
+    **exponential.FUNCTIONS,
+    **logarithm.FUNCTIONS,
+    **trigonometry.FUNCTIONS,
+    **inverse_trigonometry.FUNCTIONS,
+    **hyperbolic.FUNCTIONS,
+    **inverse_hyperbolic.FUNCTIONS,
+    **error_function.FUNCTIONS,
+    **power.FUNCTIONS,
+    **roots.FUNCTIONS,
+}
 """By the name of the instruction of the kernel IR: ``function(lanes, x[, y])``."""
