@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from realta.backend import OpByOpBackend
+from realta.backend import DeviceInfo, OpByOpBackend
 from realta.backend.reference import Reference
 from realta.types import bool_, float32, float64, int32, int64
 from realta_conformance.certification import certify, judge, with_needs
@@ -13,6 +13,7 @@ from realta_conformance.expectations import Expectation
 from realta_conformance.levels import LEVELS, by_name, required
 from realta_conformance.outcome import Outcome
 from realta_conformance.report import as_json, to_dict
+from realta_conformance.running import level_cases
 
 DEVICE_LEVELS = [level for level in LEVELS if level.kind == "device"]
 GRAPHS = {
@@ -72,6 +73,26 @@ def test_a_level_whose_needs_fail_is_blocked():
     assert found.result("math").blocked_by == "core"
     assert {o.op for o in found.failures()} == {"mul", "subnormals", "truth-plus-truth"}
     assert found.exit_code() == 1
+
+
+class Simulator(OpByOpBackend):
+    """Runs everything, and says that it is slow."""
+
+    name = "simulator"
+    kernels = Reference.kernels
+
+    def probe(self):
+        return (DeviceInfo(0, "simulator", kind="simulator"),)
+
+
+def test_simulators_are_asked_for_no_more_than_they_are_sent():
+    simulator, host = open_backend(Simulator()), open_backend(Reference())
+    asked = {level: set(required(level, simulator)) for level in ("core", "fusion")}
+    for level, pairs in asked.items():
+        sent = {(case.op, case.dtype) for case in level_cases(level, simulator)}
+        assert pairs <= sent
+    assert {op for op, _ in set(required("core", host)) - asked["core"]} == {"sum-of-tenths"}
+    assert set(required("fusion", host)) == asked["fusion"]
 
 
 def test_holes_in_the_required_list_make_it_partial():

@@ -17,7 +17,7 @@ from realta.types import DTYPES, DType, as_dtype
 
 from realta_conformance.case import GraphCase, graph_case
 
-__all__ = ["Pattern", "dtypes_of", "graph_cases", "patterns"]
+__all__ = ["Pattern", "dtypes_of", "elements_of", "graph_cases", "patterns"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +108,11 @@ def dtypes_of(pattern: Pattern, dtype: DType) -> frozenset[DType]:
     source = _case(pattern, dtype, True).source
     values = [*source.inputs, *(v for node in source.nodes for v in node.outputs)]
     return frozenset(v.type.dtype for v in values)
+
+
+def elements_of(pattern: Pattern, dtype: DType) -> int:
+    """Elements of the largest operand where ``$T`` is this dtype."""
+    return _case(pattern, dtype, True).elements
 
 
 @cache

@@ -10,9 +10,11 @@ from realta.ops import OpDef, all_ops
 from realta.types import FLOATS, DType, as_dtype
 
 from realta_conformance.device import HOST_OPS, Device
-from realta_conformance.graphs import dtypes_of, patterns
+from realta_conformance.graphs import dtypes_of, elements_of, patterns
 
-__all__ = ["LEVELS", "WRITTEN_BY_CORE", "Level", "by_name", "required", "required_dtypes"]
+__all__ = [
+    "LEVELS", "WRITTEN_BY_CORE", "Level", "by_name", "is_sent", "required", "required_dtypes",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,16 @@ _BASE: Final = tuple(as_dtype(d) for d in ("bool", "int32", "int64"))
 _NOT_REQUIRED: Final = frozenset({"transfer", "constant"})
 WRITTEN_BY_CORE: Final = frozenset({"constant", "check_bounds", "barrier", "guard"})
 """Ops that no function of the user's API is: core writes them."""
+
+
+_TINY: Final = 20480
+"""Elements of the largest tensors that simulators are sent: enough for sums to be cut into blocks,
+and for sums of halves to stall."""
+
+
+def is_sent(device: Device, elements: int) -> bool:
+    """Whether cases with tensors of so many elements are for a device."""
+    return device.info.kind != "simulator" or elements <= _TINY
 
 
 def by_name(name: str) -> Level:
@@ -112,5 +124,9 @@ def required(level: str, device: Device) -> list[tuple[str, DType]]:
         if pattern.level == level and (pattern.plain or "control_flow" in features):
             stored = device.capabilities.storage
             asked = [d for d in pattern.dtypes if d in wanted]
-            pairs += [(pattern.id, d) for d in asked if dtypes_of(pattern, d) <= stored]
+            pairs += [
+                (pattern.id, d)
+                for d in asked
+                if dtypes_of(pattern, d) <= stored and is_sent(device, elements_of(pattern, d))
+            ]
     return pairs

@@ -12,6 +12,7 @@ from realta_conformance.case import Case, OpCase, cases_of, op_cases
 from realta_conformance.device import Device
 from realta_conformance.execution import Findings, raised, run_alone, run_constants, run_pack
 from realta_conformance.graphs import graph_cases
+from realta_conformance.levels import is_sent
 from realta_conformance.oracle import same_bits
 from realta_conformance.outcome import CHECKS, Kind, Outcome
 from realta_conformance.packing import packs_of
@@ -22,7 +23,6 @@ from realta_conformance.stepwise import step_by_step
 __all__ = ["level_cases", "probe_outcomes", "refusal_outcomes", "run_cases", "run_level"]
 
 _SAMPLED = 3
-_TINY = 4096
 _GRAPH_CHECKS = ("run", "claims", "values", "inputs", "alias", "launches")
 _MODES = {"repeat": "twice", "constants": "constants", "company": "alone", "fused": "stepwise"}
 
@@ -38,8 +38,7 @@ def level_cases(level: str, device: Device, *, sample: bool = False) -> list[Cas
     """
     storage = device.capabilities.storage
     found = [*op_cases(level), *graph_cases(level, storage, rounds=device.exact)]
-    if device.info.kind == "simulator":
-        found = [c for c in found if c.elements <= _TINY]
+    found = [case for case in found if is_sent(device, case.elements)]
     if not sample:
         return found
     groups: dict[tuple[str, str], list[Case]] = {}
