@@ -16,8 +16,8 @@ import time
 import realta
 from realta.codegen import CPU_PROFILE
 from realta.codegen.dialects import OPENCL
-from realta.codegen.lower import lower
-from realta.codegen.render import translation_unit
+from realta.codegen.lowering import lower
+from realta.codegen.rendering import translation_unit
 from realta.fusion import plan
 from realta.passes import normalize
 

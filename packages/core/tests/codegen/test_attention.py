@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from realta.codegen.interpreter import interpret_lowered
 from realta.codegen.ir import Allocate, Tree
-from realta.codegen.lower import fitted
+from realta.codegen.lowering import fitted
 from realta.codegen.profile import CPU_PROFILE, GPU_PROFILE, LOOP_PROFILE
 from realta.codegen.singles import SINGLES
 from realta.codegen.verifier import verify_kernel

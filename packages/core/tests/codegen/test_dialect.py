@@ -7,7 +7,7 @@ from realta.codegen import dialects
 from realta.codegen.dialects import CUDA, OPENCL, C
 from realta.codegen.ir import Kernel
 from realta.codegen.profile import CPU_PROFILE, GPU_PROFILE
-from realta.codegen.render import render
+from realta.codegen.rendering import render
 from realta.errors import UnsupportedOp
 from realta.types import DTYPES, bool_, float16, float32, float64, int64
 

@@ -57,7 +57,7 @@ from realta.types import (
 if TYPE_CHECKING:
     from realta.backend.kernel_executable import KernelExecutable
     from realta.backend.kernel_session import KernelSession
-    from realta.codegen.render import KernelSignature
+    from realta.codegen.rendering import KernelSignature
     from realta.runtime.host_memory import allocate_block
 
 __all__ = [

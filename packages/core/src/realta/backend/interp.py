@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from realta.backend.kernel_session import KernelSession
 from realta.codegen import CPU_PROFILE, GPU_PROFILE, DeviceProfile, Kernel, interpret, print_kernel
 from realta.codegen.dialects.c import C
-from realta.codegen.render import KernelSignature
+from realta.codegen.rendering import KernelSignature
 from realta.errors import ArgumentError, DeviceFault, ExecutionError, OutOfMemory
 from realta.fusion.limits import Limits
 from realta.hooks import hookimpl

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from realta.backend.kernel_host import HOST_SCHEDULE, HostContraction, host_contraction
 from realta.backend.kernel_memory import Span, share_cells
 from realta.codegen.ir import Kernel
-from realta.codegen.lower import lower
 from realta.codegen.lowered import Argument, Temporary
+from realta.codegen.lowering import lower
 from realta.codegen.printer import print_kernel
-from realta.codegen.render import signature
+from realta.codegen.rendering import signature
 from realta.fusion import Group, Plan, operations_of
 from realta.graph import Graph, Node, Value
 from realta.runtime.contract import KernelReport

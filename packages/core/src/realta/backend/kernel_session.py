@@ -24,9 +24,9 @@ from realta.backend.kernel_host import HOST_SCHEDULE, host_contraction
 from realta.backend.kernel_memory import Workspace
 from realta.codegen.dialect import CDialect
 from realta.codegen.ir import Kernel
-from realta.codegen.lower import fitted, lower
+from realta.codegen.lowering import fitted, lower
 from realta.codegen.profile import DeviceProfile
-from realta.codegen.render import KernelSignature, render, translation_unit
+from realta.codegen.rendering import KernelSignature, render, translation_unit
 from realta.codegen.rules import kernel_rules
 from realta.errors import UnsupportedOp
 from realta.fusion import Code, Group

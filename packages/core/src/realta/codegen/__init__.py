@@ -37,9 +37,10 @@ if TYPE_CHECKING:
         Var,
     )
     from realta.codegen.lowered import Launch, Lowered, Temporary
+    from realta.codegen.lowering import lower
     from realta.codegen.printer import print_kernel
     from realta.codegen.profile import CPU_PROFILE, GPU_PROFILE, LOOP_PROFILE, DeviceProfile
-    from realta.codegen.render import KernelSignature, signature, translation_unit
+    from realta.codegen.rendering import KernelSignature, render, signature, translation_unit
     from realta.codegen.verifier import verify_kernel
     from realta.codegen.writer import KernelWriter
 
@@ -81,7 +82,9 @@ __all__ = [
     "index_bits",
     "interpret",
     "interpret_lowered",
+    "lower",
     "print_kernel",
+    "render",
     "signature",
     "translation_unit",
     "verify_kernel",
@@ -100,9 +103,10 @@ __getattr__ = on_demand(
             "Store", "Tree", "Var",
         ),
         "lowered": ("Launch", "Lowered", "Temporary"),
+        "lowering": ("lower",),
         "printer": ("print_kernel",),
         "profile": ("CPU_PROFILE", "GPU_PROFILE", "LOOP_PROFILE", "DeviceProfile"),
-        "render": ("KernelSignature", "signature", "translation_unit"),
+        "rendering": ("KernelSignature", "render", "signature", "translation_unit"),
         "verifier": ("verify_kernel",),
         "writer": ("KernelWriter",),
     },

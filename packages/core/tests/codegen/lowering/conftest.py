@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from realta.codegen.interpreter import interpret_lowered
-from realta.codegen.lower import fitted, lower
+from realta.codegen.lowering import fitted, lower
 from realta.codegen.profile import CPU_PROFILE, GPU_PROFILE, LOOP_PROFILE
 from realta.codegen.rules import KERNEL_RULES
 from realta.codegen.verifier import verify_kernel

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from realta.codegen.interpreter import interpret_lowered
 from realta.codegen.ir import Tree
-from realta.codegen.lower import lower
+from realta.codegen.lowering import lower
 from realta.codegen.profile import CPU_PROFILE, GPU_PROFILE, LOOP_PROFILE
 from realta.codegen.verifier import verify_kernel
 from realta.fusion import Limits, plan

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from realta.codegen.dialects import OPENCL, C
 from realta.codegen.profile import CPU_PROFILE, GPU_PROFILE, LOOP_PROFILE
-from realta.codegen.render import signature, translation_unit
+from realta.codegen.rendering import signature, translation_unit
 from realta.ops.conversion import Array
 
 _CI = os.environ.get("CI") == "true"

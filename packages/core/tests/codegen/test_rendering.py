@@ -8,7 +8,7 @@ from realta.codegen import Apply, Const, KernelWriter
 from realta.codegen.dialects import CUDA, OPENCL, C
 from realta.codegen.ir import Compare, Kernel, Let
 from realta.codegen.profile import CPU_PROFILE, GPU_PROFILE, LOOP_PROFILE
-from realta.codegen.render import render, signature, translation_unit
+from realta.codegen.rendering import render, signature, translation_unit
 from realta.graph import Input
 from realta.types import TensorType, float16, float32
 
