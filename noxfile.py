@@ -23,6 +23,8 @@ CORE = ("packages/core",)
 # With drivers for the processor from PyPI, so that no check needs one that is installed elsewhere.
 OPENCL = "packages/backend-opencl[pocl,intel]"
 CUDA = "packages/backend-cuda"
+# Stands in for a GPU in tests; never published.
+EMULATOR = "packages/backend-cuda/emulator"
 EXAMPLES = ("examples/backend-minimal", "examples/backend-kernel")
 BACKENDS = ("packages/backend-numpy", OPENCL, CUDA, "packages/backend-llvm", *EXAMPLES)
 MEMBERS = (*CORE, *BACKENDS, "conformance", "saboteurs")
@@ -84,7 +86,9 @@ def minilm(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Runs the tests of all members."""
-    install(session, "--group", "test")
+    install(session, "--group", "test", members=(*MEMBERS, EMULATOR))
+    if shutil.which("g++"):
+        session.run("python", "-m", "realta_cuda_emulator", "build", silent=True)
     session.run("pytest", "--numprocesses=auto", "--maxprocesses=8", *session.posargs)
 
 
@@ -99,14 +103,14 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Checks types with mypy, strict."""
-    install(session, "nox", "--group", "types")
+    install(session, "nox", "--group", "types", members=(*MEMBERS, EMULATOR))
     session.run("mypy", *session.posargs)
 
 
 @nox.session
 def imports(session: nox.Session) -> None:
     """Checks that imports go downwards and that modules stay small."""
-    install(session, "--group", "lint")
+    install(session, "--group", "lint", members=(*MEMBERS, EMULATOR))
     session.run("lint-imports")
     session.run("python", "tools/check_limits.py")
 
@@ -150,6 +154,13 @@ def kernel_example(session: nox.Session) -> None:
     install(session)
     arguments = ("--device", "kernel_example:0", "--strict", "--level", "core")
     session.run("realta-conformance", "run", *arguments, *session.posargs)
+
+
+@nox.session
+def cuda_emulator(session: nox.Session) -> None:
+    """Builds what stands in for a CUDA driver; needs g++, and says so."""
+    install(session, members=(*CORE, CUDA, EMULATOR))
+    session.run("python", "-m", "realta_cuda_emulator", "build")
 
 
 @nox.session

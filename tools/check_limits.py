@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = (
     "packages/*/src/**/*.py",
+    "packages/backend-cuda/emulator/src/**/*.py",
     "conformance/src/**/*.py",
     "saboteurs/src/**/*.py",
     "examples/**/*.py",
@@ -28,6 +29,7 @@ SEARCHED_FOR_TODO = (
     *MODULES,
     "tests/**/*.py",
     "packages/*/tests/**/*.py",
+    "packages/backend-cuda/emulator/tests/**/*.py",
     "conformance/tests/**/*.py",
 )
 MODULE_LINES = 500
