@@ -23,6 +23,8 @@ MEMBERS = [
     "packages/core",
     "packages/backend-numpy",
     "packages/backend-opencl",
+    "packages/backend-cuda",
+    "packages/backend-cuda/emulator",
     "packages/backend-llvm",
     "conformance",
     "saboteurs",
