@@ -35,6 +35,8 @@ DEVICES = {
     "numpy:0": ("--strict",),
     "minimal:0": ("--strict", "--level", "core"),
 }
+# The suite's report is the same however many processes share the work.
+JOBS = ("--jobs", "auto")
 # Each device that runs generated kernels, with the variable that says for which kind of device.
 KERNEL_DEVICES = {
     "interp:0": "REALTA_INTERP_PROFILE",
@@ -56,7 +58,7 @@ def certify(session: nox.Session, folder: Path, *options: str) -> None:
         # A sample leaves holes in the required lists, which is all that strictness would find.
         wanted = [word for word in asked if word != "--strict" or "--sample" not in options]
         report = folder / f"{device.replace(':', '-')}.json"
-        arguments = ("--device", device, *wanted, "--json", str(report), *options)
+        arguments = ("--device", device, *wanted, "--json", str(report), *JOBS, *options)
         session.run("realta-conformance", "run", *arguments)
 
 
@@ -139,7 +141,8 @@ def kernels(session: nox.Session) -> None:
     for device, variable in KERNEL_DEVICES.items():
         for profile in ("cpu", "gpu"):
             report = folder / f"{device.replace(':', '-')}-{profile}.json"
-            arguments = ("--device", device, *strict, "--json", str(report), *session.posargs)
+            wanted = (*strict, *JOBS, *session.posargs)
+            arguments = ("--device", device, *wanted, "--json", str(report))
             # Thousands of kernels are built for one launch each: none is worth keeping.
             variables = {variable: profile, "REALTA_CACHE": "off"}
             session.run("realta-conformance", "run", *arguments, env=variables)
@@ -152,7 +155,7 @@ def kernel_example(session: nox.Session) -> None:
         missing = "there is no C compiler"
         session.error(missing) if os.environ.get("CI") == "true" else session.skip(missing)
     install(session)
-    arguments = ("--device", "kernel_example:0", "--strict", "--level", "core")
+    arguments = ("--device", "kernel_example:0", "--strict", "--level", "core", *JOBS)
     session.run("realta-conformance", "run", *arguments, *session.posargs)
 
 
@@ -167,7 +170,7 @@ def cuda_emulator(session: nox.Session) -> None:
 def saboteurs(session: nox.Session) -> None:
     """Shows that the suite catches every backend that is broken on purpose."""
     install(session)
-    session.run("python", "-m", "realta_saboteurs", *session.posargs)
+    session.run("python", "-m", "realta_saboteurs", *JOBS, *session.posargs)
 
 
 @nox.session
@@ -210,7 +213,7 @@ def build(session: nox.Session) -> None:
     session.run("uv", "pip", "install", *target, *built, *drivers)
     with session.chdir(session.create_tmp()):
         for device, wanted in DEVICES.items():
-            arguments = ("--device", device, *wanted, *session.posargs)
+            arguments = ("--device", device, *wanted, *JOBS, *session.posargs)
             suite = str(fresh / "bin" / "realta-conformance")
             session.run(suite, "run", *arguments, external=True)
 

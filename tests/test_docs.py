@@ -10,7 +10,7 @@ import pytest
 import realta.backend
 import realta.realization_context
 import realta.runtime.contract
-import realta_conformance.cli
+import realta_conformance.cli.entry
 from realta import errors
 from realta.cli.main import COMMANDS, _parser
 from sybil import Sybil
@@ -111,7 +111,7 @@ def test_every_command_and_option_is_described() -> None:
     core, suite = page.split("## realta-conformance")
     for text, parser, program in (
         (core, _parser(), "realta"),
-        (suite, realta_conformance.cli._parser(), "realta-conformance"),
+        (suite, realta_conformance.cli.entry._parser(), "realta-conformance"),
     ):
         for command, option in options(parser):
             assert f"`{program} {command}" in text

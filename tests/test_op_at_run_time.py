@@ -19,7 +19,7 @@ from realta.ops.samples import elementwise_samples
 from realta.runtime import graph_device, normal_form
 from realta.types import FLOATS
 from realta_conformance.case import cases_of
-from realta_conformance.cli import open_named
+from realta_conformance.opening import open_named
 from realta_conformance.running import run_cases
 
 DEVICES = sorted(device.name for device in realta.devices())

@@ -109,8 +109,8 @@ def chosen(device: Any, level: str, count: int) -> list[Any]:
 
 def run_cases(count: int) -> int:
     """Runs conformance cases, in the child process."""
-    from realta_conformance.cli import open_named
     from realta_conformance.execution import run_pack
+    from realta_conformance.opening import open_named
     from realta_conformance.packing import packs_of
     from realta_conformance.selection import select
 

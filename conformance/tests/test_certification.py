@@ -119,7 +119,7 @@ def test_declared_failures_make_it_partial_and_stale_ones_stop_it():
         ],
         Expectation("mul", "*", "repeat", "known too"),
     ]
-    found = certify(device, with_needs(["core"]), known, sample=True)
+    found = certify(device, with_needs(["core"]), known)
     assert found.result("core").verdict == "PARTIAL"
     assert not found.failures()
     assert [e.check for e in found.stale] == ["repeat"]

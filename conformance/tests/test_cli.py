@@ -63,13 +63,17 @@ def test_partial_levels_pass_unless_strict(wrong, tmp_path):
     assert main([*run, "--strict"]) == 1
 
 
-def test_a_stale_expectation_returns_2(tmp_path, capsys):
+def test_a_stale_expectation_returns_2(wrong, tmp_path, capsys):
     path = tmp_path / "conformance.toml"
-    path.write_text('[[expect]]\nop = "add"\ndtype = "*"\ncheck = "values"\nreason = "was wrong"\n')
-    code = main(["run", "--sample", "--device", "reference:0", "--level", "core",
-                 "--expectations", str(path)])  # fmt: skip
-    assert code == 2
-    assert "stale expectation: add" in capsys.readouterr().out
+    known = '[[expect]]\nop = "{}"\ndtype = "*"\ncheck = "values"\nreason = "known"\n'
+    path.write_text(known.format("neg") + known.format("add") + known.format("exp"))
+    run = ["run", "--device", wrong, "--level", "core", "--expectations", str(path)]
+    assert main(run) == 2
+    shown = capsys.readouterr().out
+    assert "stale expectation: add" in shown
+    assert "expectation: exp" not in shown  # none of its cases ran
+    assert main([*run, "--sample"]) == 0  # a sample cannot tell
+    assert "unused expectation: add" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from realta.plugins import open_device
 from realta_conformance import contexts
-from realta_conformance.cli import open_named
+from realta_conformance.opening import open_named
 
 
 @pytest.fixture
@@ -19,15 +19,17 @@ def device():
 
 @pytest.fixture
 def some(device):
-    return [c for c in contexts._chosen(device, True) if c.op in ("add", "exp", "top_k", "sum")]
+    return [
+        c for c in contexts.contexts_cases(device, True) if c.op in ("add", "exp", "top_k", "sum")
+    ]
 
 
 def outcomes(device, some, **modes):
-    return contexts._run_portion(device, some, {"eager": contexts.MODES["eager"], **modes})
+    return contexts.run_portion(device, some, {"eager": contexts.MODES["eager"], **modes})
 
 
 def test_every_mode_agrees_on_the_reference(device, some):
-    found = contexts._run_portion(device, some, contexts.MODES)
+    found = contexts.run_portion(device, some, contexts.MODES)
     assert {o.kind for o in found} == {"passed"}
     assert {o.id.rpartition("/")[2] for o in found} == {*contexts.MODES, "launches"}
 
@@ -42,7 +44,9 @@ def test_a_mode_with_other_bits_fails(device, some):
 
     exp = [c for c in some if c.op == "exp"]
     exp = [
-        c for c in contexts._chosen(device, False) if c.op == "exp" and c.dtype.name == "float32"
+        c
+        for c in contexts.contexts_cases(device, False)
+        if c.op == "exp" and c.dtype.name == "float32"
     ]
     found = outcomes(device, exp, lazy=nudged)
     assert [o.check for o in found if o.kind == "failed"] == ["mode"]

@@ -7,13 +7,22 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from realta_conformance.device import Device
-from realta_conformance.expectations import Expectation, apply
-from realta_conformance.levels import LEVELS, Level, by_name, required, required_dtypes
+from realta_conformance.device import Description, Device
+from realta_conformance.executor import Executor, InProcess
+from realta_conformance.expectations import Expectation, Usage, apply, in_force, isolated
+from realta_conformance.levels import (
+    LEVELS,
+    Declaring,
+    Level,
+    by_name,
+    required,
+    required_dtypes,
+)
 from realta_conformance.outcome import Outcome
-from realta_conformance.running import run_level
+from realta_conformance.shard import WHOLE, Shard
+from realta_conformance.units import Plan, Result, Unit
 
-__all__ = ["Certificate", "LevelResult", "certify", "with_needs"]
+__all__ = ["Certificate", "LevelResult", "certify", "certify_with", "judge", "with_needs"]
 
 VerdictName = Literal["CONFORMS", "PARTIAL", "FAILS", "BLOCKED"]
 
@@ -31,6 +40,7 @@ class LevelResult:
         missing: those that did not.
         floats: float dtypes for which everything required passed.
         graphs: graphs that were compiled.
+        required: what it asks for, as ``op/dtype``.
         blocked_by: the level that failed before, if it is blocked.
     """
 
@@ -41,6 +51,7 @@ class LevelResult:
     required_covered: int = 0
     missing: list[str] = field(default_factory=list)
     floats: list[str] = field(default_factory=list)
+    required: list[str] = field(default_factory=list)
     graphs: int = 0
     blocked_by: str = ""
 
@@ -56,16 +67,32 @@ class Certificate:
     Args:
         device: the device.
         results: the levels in order.
-        stale: expectations that nothing fails any more.
+        usages: what became of each expectation that is in force.
+        shard: which part of the run it is.
+        sample: whether only a third of the cases ran.
     """
 
-    device: Device
+    device: Description
     results: list[LevelResult]
-    stale: list[Expectation]
+    usages: list[Usage] = field(default_factory=list)
+    shard: Shard = WHOLE
+    sample: bool = False
+
+    @property
+    def stale(self) -> list[Expectation]:
+        """Expectations that nothing fails any more; only a whole run can tell."""
+        if self.sample or not self.shard.whole:
+            return []
+        return [usage.expectation for usage in self.usages if usage.stale]
 
     def result(self, name: str) -> LevelResult:
         """The result of a level."""
         return next(r for r in self.results if r.level.name == name)
+
+    @property
+    def unused(self) -> list[Expectation]:
+        """Expectations that ran and that nothing failed, in a run that is not the whole."""
+        return [u.expectation for u in self.usages if u.stale and u.expectation not in self.stale]
 
     def failures(self) -> list[Outcome]:
         """Everything that failed and is not declared."""
@@ -75,6 +102,7 @@ class Certificate:
         """0: conforms, or is partial with declared reasons; 1: does not; 2: stale expectation."""
         if self.stale:
             return 2
+        strict = strict and self.shard.whole  # a shard cannot cover what is required
         allowed = ("CONFORMS",) if strict else ("CONFORMS", "PARTIAL")
         return 0 if all(r.verdict in allowed for r in self.results) else 1
 
@@ -94,8 +122,7 @@ def with_needs(names: Iterable[str]) -> list[Level]:
     return [level for level in LEVELS if level.name in wanted]
 
 
-Runner = Callable[[Device, str, bool], list[Outcome]]
-"""``run(device, level, sample)``: the outcomes of an integration level."""
+Progress = Callable[[LevelResult], None]
 
 
 def certify(
@@ -104,49 +131,125 @@ def certify(
     expectations: Sequence[Expectation] = (),
     *,
     sample: bool = False,
-    integration: Runner | None = None,
-    progress: Callable[[LevelResult], None] | None = None,
+    integration: bool = False,
+    progress: Progress | None = None,
 ) -> Certificate:
-    """Runs levels in order; a level whose needs failed is blocked and does not run.
+    """Runs levels in this process, in order; one whose needs failed is blocked and does not run.
 
     Args:
         device: the device.
         levels: the levels, in order.
         expectations: declared failures.
         sample: whether to run a third of the cases only.
-        integration: runs an integration level; those levels are left out without it.
+        integration: whether to run integration levels, which need the device by its name.
         progress: called with each level's result.
     """
-    done: dict[str, LevelResult] = {}
-    outcomes: list[Outcome] = []
-    for level in levels:
-        if level.kind == "integration" and integration is None:
-            continue
-        blocker = next(
-            (n for n in level.needs if n in done and done[n].verdict in ("FAILS", "BLOCKED")), ""
-        )
+    wanted = [level for level in levels if integration or level.kind == "device"]
+    return certify_with(InProcess(device), wanted, expectations, sample=sample, progress=progress)
+
+
+def certify_with(
+    executor: Executor,
+    levels: Sequence[Level] = LEVELS,
+    expectations: Sequence[Expectation] = (),
+    *,
+    sample: bool = False,
+    shard: Shard = WHOLE,
+    progress: Progress | None = None,
+) -> Certificate:
+    """Runs levels wherever an executor does; see `certify`.
+
+    Units of different levels may run at once; what ran of a level that turns out to be blocked is
+    dropped, so that the certificate is the same however many processes there are.
+    """
+    course = _Course(executor, levels, expectations, shard, sample, progress)
+    for number, level in enumerate(levels):
+        course.open_units[level.name] = 1
+        executor.submit(number, Unit(level.name, "plan", sample=sample))
+    for unit, result in executor.results():
+        course.take(unit, result)
+    return course.certificate()
+
+
+class _Course:
+    """A certification on its way: results come in any order, levels are judged in theirs."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        levels: Sequence[Level],
+        expectations: Sequence[Expectation],
+        shard: Shard,
+        sample: bool,
+        progress: Progress | None,
+    ) -> None:
+        self.executor = executor
+        self.levels = list(levels)
+        self.expectations = in_force(expectations, executor.description)
+        self.shard = shard
+        self.sample = sample
+        self.progress = progress
+        self.open_units: dict[str, int] = {}
+        self.found: dict[str, Result] = {level.name: Result() for level in levels}
+        self.done: dict[str, LevelResult] = {}
+
+    def take(self, unit: Unit, result: Result) -> None:
+        """Takes in a unit's result, and judges every level that it completes."""
+        name = unit.level
+        if name in self.done:
+            return  # it was blocked meanwhile
+        self.open_units[name] -= 1
+        if result.plan is not None:
+            self._submit(name, result.plan)
+        self.found[name].add(result)
+        while len(self.done) < len(self.levels):
+            level = self.levels[len(self.done)]
+            blocker = self._blocker(level)
+            if not blocker and self.open_units[level.name]:
+                return
+            self._judge(level, blocker)
+
+    def _submit(self, name: str, plan: Plan) -> None:
+        number = [level.name for level in self.levels].index(name)
+        units = [u for n, u in enumerate(plan.units) if self.shard.takes(n)]
+        if self.shard.takes(0):
+            self.found[name].outcomes += plan.outcomes
+        for unit in units:
+            for part in isolated(unit, self.expectations):
+                self.open_units[name] += 1
+                self.executor.submit(number, part)
+
+    def _blocker(self, level: Level) -> str:
+        verdicts = {n: self.done[n].verdict for n in level.needs if n in self.done}
+        return next((n for n, v in verdicts.items() if v in ("FAILS", "BLOCKED")), "")
+
+    def _judge(self, level: Level, blocker: str) -> None:
+        device = self.executor.description
         if blocker:
+            self.executor.cancel(level.name)
+            self.found[level.name] = Result()
             result = LevelResult(level, "BLOCKED", blocked_by=blocker)
         else:
-            before = device.graphs
-            if level.kind == "device" or integration is None:
-                raw = run_level(device, level.name, sample=sample)
-            else:
-                raw = integration(device, level.name, sample)
-            found, _ = apply(raw, expectations)
-            result = judge(device, level, found)
-            result.graphs = device.graphs - before
-            outcomes += found
-        done[level.name] = result
-        if progress is not None:
-            progress(result)
-    _, stale = apply(outcomes, expectations)
-    used = {o.reason.partition(" [")[0] for o in outcomes if o.kind == "declared"}
-    return Certificate(device, list(done.values()), [e for e in stale if e.reason not in used])
+            found = self.found[level.name]
+            outcomes, _ = apply(found.outcomes, self.expectations)
+            result = judge(device, level, outcomes, whole=self.shard.whole)
+            result.graphs = found.graphs + len(found.programs)
+        self.done[level.name] = result
+        if self.progress is not None:
+            self.progress(result)
+
+    def certificate(self) -> Certificate:
+        """What was found out."""
+        raw = [o for result in self.found.values() for o in result.outcomes]
+        _, usages = apply(raw, self.expectations)
+        results = list(self.done.values())
+        return Certificate(self.executor.description, results, usages, self.shard, self.sample)
 
 
-def judge(device: Device, level: Level, outcomes: Sequence[Outcome]) -> LevelResult:
-    """The verdict on a level from its outcomes."""
+def judge(
+    device: Declaring, level: Level, outcomes: Sequence[Outcome], *, whole: bool = True
+) -> LevelResult:
+    """The verdict on a level from its outcomes; one that is not whole is partial at best."""
     # Refusing what is not declared is right, and covers nothing.
     passed = {(o.op, o.dtype) for o in outcomes if o.kind == "passed" and o.check != "refusal"}
     spoilt = {(o.op, o.dtype) for o in outcomes if o.kind in ("failed", "declared")}
@@ -154,13 +257,13 @@ def judge(device: Device, level: Level, outcomes: Sequence[Outcome]) -> LevelRes
     missing = [pair for pair in wanted if pair not in passed or pair in spoilt]
     floats = [d.name for d in required_dtypes(device) if d.is_float]
     lacking = {dtype for _, dtype in missing}
-    whole = [d for d in floats if d not in lacking]
+    covered = [d for d in floats if d not in lacking]
     base = lacking - set(floats)
     kinds = {o.kind for o in outcomes}
     verdict: VerdictName = "CONFORMS"
     if "failed" in kinds:
         verdict = "FAILS"
-    elif "declared" in kinds or base or (wanted and not whole):
+    elif "declared" in kinds or base or (wanted and not covered) or not whole:
         verdict = "PARTIAL"
     return LevelResult(
         level,
@@ -169,5 +272,6 @@ def judge(device: Device, level: Level, outcomes: Sequence[Outcome]) -> LevelRes
         len(wanted),
         len(wanted) - len(missing),
         [f"{op}/{dtype}" for op, dtype in missing],
-        whole if wanted else [],
+        covered if wanted else [],
+        [f"{op}/{dtype}" for op, dtype in wanted],
     )

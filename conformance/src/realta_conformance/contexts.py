@@ -7,7 +7,7 @@ share a graph wherever the mode has graphs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -15,20 +15,33 @@ import realta
 from realta.functional.arguments import apply_many, constant_of
 from realta.functional.operation import operation
 from realta.ops import OpKind
-from realta.runtime import resolve_device, set_fallback_policy
+from realta.runtime import (
+    CompileEvent,
+    add_compile_wrapper,
+    remove_wrapper,
+    resolve_device,
+    set_fallback_policy,
+)
 
 from realta_conformance.case import Case, OpCase
 from realta_conformance.device import Device
+from realta_conformance.digest import graph_digest
 from realta_conformance.execution import raised
 from realta_conformance.formats import Array
 from realta_conformance.levels import LEVELS, WRITTEN_BY_CORE
 from realta_conformance.oracle import all_within, same_bits
 from realta_conformance.outcome import Outcome
-from realta_conformance.packing import packs_of
 from realta_conformance.running import level_cases, probe_outcomes
 from realta_conformance.selection import select
 
-__all__ = ["MODES", "run_contexts", "run_contexts_case"]
+__all__ = [
+    "MODES",
+    "contexts_cases",
+    "named_cases",
+    "run_contexts_case",
+    "run_portion",
+    "watched_compilations",
+]
 
 Results = list[Array]
 Call = Callable[..., Any]
@@ -135,7 +148,8 @@ def _constants(pack: _Pack) -> list[Results]:
     return pack.split(realta.compile(pack.with_constants)()())
 
 
-MODES: Final[dict[str, Callable[[_Pack], list[Results]]]] = {
+Mode = Callable[[_Pack], list[Results]]
+MODES: Final[dict[str, Mode]] = {
     "eager": _eager,
     "lazy": _lazy,
     "region": _region,
@@ -155,8 +169,8 @@ def _no_fallback() -> Iterator[None]:
         set_fallback_policy(before)
 
 
-def _chosen(device: Device, sample: bool) -> list[OpCase]:
-    """One case of each op and dtype that the device can do: the first with several elements."""
+def _candidates(device: Device, sample: bool) -> list[OpCase]:
+    """One case of each op and dtype: the first with several elements."""
     found: dict[tuple[str, str], OpCase] = {}
     for level in LEVELS:
         if level.kind != "device":
@@ -167,20 +181,47 @@ def _chosen(device: Device, sample: bool) -> list[OpCase]:
             key = (case.op, "" if sample else case.dtype.name)
             if key not in found and 1 < case.elements <= 128:
                 found[key] = case
-    taken = select(device, found.values()).taken
+    return list(found.values())
+
+
+def contexts_cases(device: Device, sample: bool = False) -> list[OpCase]:
+    """The candidates that the device can do."""
+    taken = select(device, _candidates(device, sample)).taken
     return [c for c in taken if isinstance(c, OpCase)]
 
 
-def run_contexts(device: Device, level: str, sample: bool = False) -> list[Outcome]:
-    """Every outcome of the level."""
-    programs = resolve_device(device.name).programs
-    before = programs.stats().misses
-    with _no_fallback():
-        found = list(probe_outcomes(device, level))
-        for portion in packs_of(_chosen(device, sample)):
-            found += _run_portion(device, [c for c in portion if isinstance(c, OpCase)], MODES)
-    device.graphs += programs.stats().misses - before
-    return found
+def named_cases(device: Device, sample: bool, ids: Collection[str]) -> list[OpCase]:
+    """Those of these ids."""
+    return [c for c in _candidates(device, sample) if c.id in ids]
+
+
+@contextmanager
+def watched_compilations(device: Device) -> Iterator[set[str]]:
+    """A scope without fallbacks; gives the digests of what core compiles in it for the device.
+
+    Counted so, a graph that core finds in its cache in one process and compiles again in another
+    is one graph in both.
+    """
+    found: set[str] = set()
+
+    def compiling(event: CompileEvent, call: Callable[[], Any]) -> Any:
+        if event.device != device.name:
+            return call()
+        found.add(graph_digest(event.graph))
+        device.watch("compile")
+        try:
+            return call()
+        finally:
+            device.watch("core")
+
+    add_compile_wrapper(compiling)
+    device.watch("core")
+    try:
+        with _no_fallback():
+            yield found
+    finally:
+        remove_wrapper(compiling)
+        device.watch("")
 
 
 def run_contexts_case(device: Device, id_: str) -> list[Outcome]:
@@ -188,14 +229,14 @@ def run_contexts_case(device: Device, id_: str) -> list[Outcome]:
     with _no_fallback():
         name = id_.removeprefix("contexts/").rpartition("/")
         wanted = name[0] or name[2]
-        cases = [c for c in _chosen(device, False) if c.id.partition("/")[2] == wanted]
+        cases = [c for c in contexts_cases(device) if c.id.partition("/")[2] == wanted]
         if cases:
-            return _run_portion(device, cases, MODES)
+            return run_portion(device, cases)
         return [o for o in probe_outcomes(device, "contexts") if o.id.startswith(id_)]
 
 
-def _run_portion(
-    device: Device, cases: Sequence[OpCase], modes: dict[str, Callable[[_Pack], list[Results]]]
+def run_portion(
+    device: Device, cases: Sequence[OpCase], modes: Mapping[str, Mode] = MODES
 ) -> list[Outcome]:
     """Cases in every mode; a mode that raises for a pack runs its cases one by one."""
     known: dict[Case, Results] = {}
@@ -220,7 +261,7 @@ def _run_portion(
 
 
 def _by_case(
-    run: Callable[[_Pack], list[Results]], cases: Sequence[OpCase], device: str
+    run: Mode, cases: Sequence[OpCase], device: str
 ) -> Iterator[tuple[OpCase, Results | None, Exception | None]]:
     try:
         together = run(_Pack(cases, device))

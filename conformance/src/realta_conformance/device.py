@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from realta.types import DType
 
 from realta_conformance.formats import Array
 
-__all__ = ["HOST_OPS", "Device", "as_memory", "open_backend"]
+__all__ = ["HOST_OPS", "Description", "Device", "as_memory", "open_backend"]
 
 HOST_OPS = frozenset({"constant", "iota", "philox_bits", "philox_branch"})
 """Ops that core provides on the host for a session without them."""
@@ -40,6 +41,31 @@ HOST_OPS = frozenset({"constant", "iota", "philox_bits", "philox_branch"})
 def as_memory(array: Array) -> memoryview:
     """The bytes of a C-contiguous array."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a device says of itself: all that a report needs, also where another process opened it.
+
+    Args:
+        name: as on the command line, ``numpy:0``.
+        backend: name of its backend.
+        spec: the version of the contract that the backend states.
+        fingerprint: the session's fingerprint.
+        info: what the probe said.
+        capabilities: what the session declares.
+    """
+
+    name: str
+    backend: str
+    spec: str
+    fingerprint: str
+    info: DeviceInfo
+    capabilities: Capabilities
+
+
+def _quiet(phase: str) -> None:
+    """Nobody watches."""
 
 
 class Device:
@@ -54,6 +80,7 @@ class Device:
     Attributes:
         graphs: graphs compiled so far.
         live: handles allocated and not yet freed.
+        watch: told before each call of the session what it is, and an empty text after it.
     """
 
     def __init__(self, name: str, backend: Backend, info: DeviceInfo, session: Session) -> None:
@@ -63,6 +90,33 @@ class Device:
         self.session = session
         self.graphs = 0
         self.live = 0
+        self.watch: Callable[[str], None] = _quiet
+
+    @property
+    def description(self) -> Description:
+        """What it says of itself, in dictionaries that can be sent to another process."""
+        declared = self.capabilities
+        return Description(
+            self.name,
+            self.backend.name,
+            self.backend.spec,
+            self.session.fingerprint,
+            self.info,
+            replace(
+                declared,
+                ops=dict(declared.ops),
+                composites=dict(declared.composites),
+                numerics=replace(declared.numerics, ulp=dict(declared.numerics.ulp)),
+            ),
+        )
+
+    @contextmanager
+    def _watched(self, phase: str) -> Iterator[None]:
+        self.watch(phase)
+        try:
+            yield
+        finally:
+            self.watch("")
 
     @property
     def capabilities(self) -> Capabilities:
@@ -105,7 +159,8 @@ class Device:
     def compile(self, graph: Graph) -> Executable:
         """Compiles a graph in normal form, and counts it."""
         self.graphs += 1
-        return self.session.compile(graph, Options(name=graph.name))
+        with self._watched("compile"):
+            return self.session.compile(graph, Options(name=graph.name))
 
     def empty(self, type_: TensorType) -> Handle:
         """A new buffer for a tensor."""
@@ -121,13 +176,15 @@ class Device:
 
     def write(self, handle: Handle, type_: TensorType, array: Array) -> None:
         """Overwrites a buffer."""
-        self.session.write(handle, type_, as_memory(array))
+        with self._watched("write"):
+            self.session.write(handle, type_, as_memory(array))
 
     def read(self, handle: Handle, type_: TensorType) -> Array:
         """The values of a buffer."""
         out = np.empty(type_.static_shape, type_.dtype.numpy)
-        self.session.wait(handle)
-        self.session.read(handle, type_, as_memory(out))
+        with self._watched("read"):
+            self.session.wait(handle)
+            self.session.read(handle, type_, as_memory(out))
         return out
 
     def free(self, handles: Sequence[Handle]) -> None:
@@ -143,8 +200,9 @@ class Device:
         outputs: list[Handle] = []
         try:
             outputs.extend(self.empty(type_) for type_ in types)
-            executable.run(inputs, outputs)
-            self.session.wait(None)
+            with self._watched("run"):
+                executable.run(inputs, outputs)
+                self.session.wait(None)
         except BaseException:
             self.free(outputs)
             raise

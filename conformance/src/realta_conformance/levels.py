@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
+from realta.backend import Capabilities, DeviceInfo
 from realta.ops import OpDef, all_ops
 from realta.types import FLOATS, DType, as_dtype
 
-from realta_conformance.device import HOST_OPS, Device
+from realta_conformance.device import HOST_OPS
 from realta_conformance.graphs import dtypes_of, elements_of, patterns
 
 __all__ = [
-    "LEVELS", "WRITTEN_BY_CORE", "Level", "by_name", "is_sent", "required", "required_dtypes",
+    "LEVELS", "WRITTEN_BY_CORE", "Declaring", "Level", "by_name", "is_sent", "required",
+    "required_dtypes",
 ]  # fmt: skip
+
+
+class Declaring(Protocol):
+    """A device, or a description of one."""
+
+    @property
+    def info(self) -> DeviceInfo:
+        """What the probe said of it."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it declares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +82,7 @@ _TINY: Final = 20480
 and for sums of halves to stall."""
 
 
-def is_sent(device: Device, elements: int) -> bool:
+def is_sent(device: Declaring, elements: int) -> bool:
     """Whether cases with tensors of so many elements are for a device."""
     return device.info.kind != "simulator" or elements <= _TINY
 
@@ -85,7 +99,7 @@ def by_name(name: str) -> Level:
     return found
 
 
-def required_dtypes(device: Device) -> tuple[DType, ...]:
+def required_dtypes(device: Declaring) -> tuple[DType, ...]:
     """The dtypes that a device is asked for: the basic ones, and each float type it computes in.
 
     A device without 64-bit integers says so in ``storage`` and is not asked for them.
@@ -97,7 +111,7 @@ def required_dtypes(device: Device) -> tuple[DType, ...]:
     return (*base, *(floats or [as_dtype("float32")]))
 
 
-def required_ops(level: str, device: Device) -> Iterator[OpDef]:
+def required_ops(level: str, device: Declaring) -> Iterator[OpDef]:
     """The primitives a level asks for; those that core can provide, where they are declared."""
     for op in all_ops():
         asked = op.primitive and "." not in op.name and op.name not in _NOT_REQUIRED
@@ -107,7 +121,7 @@ def required_ops(level: str, device: Device) -> Iterator[OpDef]:
             yield op
 
 
-def required(level: str, device: Device) -> list[tuple[str, DType]]:
+def required(level: str, device: Declaring) -> list[tuple[str, DType]]:
     """What a level asks of a device, as pairs of an op (or a graph pattern) and a dtype."""
     wanted = required_dtypes(device)
     if level == "contexts":

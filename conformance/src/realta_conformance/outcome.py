@@ -23,6 +23,8 @@ CHECKS = {
     "refusal": "what is not declared is refused with UnsupportedOp",
     "contract": "the method of the contract keeps its promise",
     "mode": "every mode of the user API gives the same bits",
+    "crash": "the process survives it",
+    "hang": "the device comes back from it",
 }
 """Each check and what it asks for; expectation files and reports use these names."""
 

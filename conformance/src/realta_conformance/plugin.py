@@ -1,21 +1,28 @@
 """Pytest plugin: runs the suite inside a run of pytest, one test for each level and op.
 
-Options: ``--device`` (required), ``--levels``, ``--expectations``, ``--sample``.
+Options: ``--device`` (required), ``--levels``, ``--expectations``, ``--sample``, ``--jobs``.
+
+The suite runs once, in worker processes, whoever asks first: under pytest-xdist the others wait for
+its certificate, and there are as many processes as pytest has workers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import fcntl
+import os
+import pickle
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from realta.plugins import resolve_device_name
 
-from realta_conformance.certification import Certificate, certify, with_needs
-from realta_conformance.cli import open_named
-from realta_conformance.contexts import run_contexts
+from realta_conformance.certification import Certificate, certify, certify_with, with_needs
+from realta_conformance.cli.running import jobs_of
 from realta_conformance.expectations import read
 from realta_conformance.levels import LEVELS, Level
+from realta_conformance.opening import is_installed, open_named
+from realta_conformance.pool import Pool
 from realta_conformance.probes import probes_of
 from realta_conformance.running import level_cases
 
@@ -56,6 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--device", default="", help="device to certify, as in numpy:0")
     group.addoption("--levels", default="", help="levels, separated by commas, and what they need")
     group.addoption("--expectations", default="", help="declared failures, a TOML file")
+    group.addoption("--jobs", default="1", help="worker processes of the suite; a number, or auto")
     group.addoption("--sample", action="store_true", help="a third of the cases")
 
 
@@ -90,15 +98,33 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def certificate(pytestconfig: pytest.Config) -> Iterator[Certificate]:
+def certificate(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Certificate:
     """The run of the suite that all tests look at."""
-    path = str(pytestconfig.getoption("expectations"))
-    device = open_named(_device_name(pytestconfig))
-    yield certify(
-        device,
-        _levels(pytestconfig),
-        read(Path(path)) if path else (),
-        sample=bool(pytestconfig.getoption("sample")),
-        integration=run_contexts,
-    )
-    device.close()
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0"))
+    if not workers:
+        return _certified(pytestconfig, jobs_of(str(pytestconfig.getoption("jobs"))))
+    # Each worker has a base folder of its own inside one that all of them share.
+    path = tmp_path_factory.getbasetemp().parent / "certificate"
+    with (path.parent / "certificate.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            path.write_bytes(pickle.dumps(_certified(pytestconfig, workers)))
+    found: Certificate = pickle.loads(path.read_bytes())
+    return found
+
+
+def _certified(config: pytest.Config, jobs: int) -> Certificate:
+    path = str(config.getoption("expectations"))
+    expectations = read(Path(path)) if path else ()
+    sample = bool(config.getoption("sample"))
+    name = resolve_device_name(_device_name(config))
+    if not is_installed(name):
+        device = open_named(name)
+        try:
+            return certify(device, _levels(config), expectations, sample=sample, integration=True)
+        finally:
+            device.close()
+    with Pool(name, jobs) as pool:
+        return certify_with(pool, _levels(config), expectations, sample=sample)

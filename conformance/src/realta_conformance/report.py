@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from realta.backend import SPEC
@@ -14,18 +13,12 @@ from rich.table import Table
 from realta_conformance.certification import Certificate, LevelResult
 from realta_conformance.outcome import Outcome
 from realta_conformance.values import SEED
+from realta_conformance.versions import SUITE, version_of
 
 __all__ = ["SCHEMA", "as_json", "print_failures", "print_summary", "to_dict"]
 
 SCHEMA: Final = 1
 _SHOWN: Final = 10
-
-
-def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _cases(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
@@ -85,15 +78,15 @@ def to_dict(
     return {
         "schema": SCHEMA,
         "spec": SPEC,
-        "realta": _version("realta"),
-        "suite": _version("realta-conformance"),
+        "realta": version_of("realta"),
+        "suite": SUITE,
         "device": device.name,
         "backend": {
-            "name": device.backend.name,
-            "spec": device.backend.spec,
+            "name": device.backend,
+            "spec": device.spec,
             "distribution": distribution,
-            "version": _version(distribution) if distribution else "",
-            "fingerprint": device.session.fingerprint,
+            "version": version_of(distribution) if distribution else "",
+            "fingerprint": device.fingerprint,
         },
         "numerics": {
             "modes": numerics.modes,
@@ -186,8 +179,9 @@ def _certified(report: dict[str, Any]) -> str:
     return f"certified: {', '.join(v['name'] for v in good)} @ spec {report['spec']}{shown}"
 
 
-def print_failures(console: Console, certificate: Certificate, device: str) -> None:
+def print_failures(console: Console, certificate: Certificate) -> None:
     """What failed, grouped by op and check, each with the command that replays its first case."""
+    device = certificate.device.name
     groups: dict[str, list[Outcome]] = {}
     for outcome in certificate.failures():
         groups.setdefault(outcome.key, []).append(outcome)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from realta.backend import Options, UnsupportedOp
 from realta.ops import all_ops
@@ -17,10 +17,13 @@ from realta_conformance.oracle import same_bits
 from realta_conformance.outcome import CHECKS, Kind, Outcome
 from realta_conformance.packing import packs_of
 from realta_conformance.probes import probes_of
-from realta_conformance.selection import Selection, select
+from realta_conformance.selection import Selection
 from realta_conformance.stepwise import step_by_step
 
-__all__ = ["level_cases", "probe_outcomes", "refusal_outcomes", "run_cases", "run_level"]
+__all__ = [
+    "left_out", "level_cases", "probe_outcomes", "refusal_cases", "refusal_outcome", "run_cases",
+    "to_run_alone",
+]  # fmt: skip
 
 _SAMPLED = 3
 _GRAPH_CHECKS = ("run", "claims", "values", "inputs", "alias", "launches")
@@ -52,19 +55,13 @@ def level_cases(level: str, device: Device, *, sample: bool = False) -> list[Cas
     return [c for c in found if c in kept or c.id.endswith("-special")]
 
 
-def run_level(device: Device, level: str, *, sample: bool = False) -> list[Outcome]:
-    """Every outcome of a device level."""
-    found = list(probe_outcomes(device, level))
-    selection = select(device, level_cases(level, device, sample=sample))
-    found += _left_out(selection)
-    found += run_cases(device, selection.taken)
-    found += refusal_outcomes(device, level)
-    return found
-
-
-def probe_outcomes(device: Device, level: str) -> Iterator[Outcome]:
-    """The outcomes of a level's probes."""
+def probe_outcomes(
+    device: Device, level: str, names: Collection[str] | None = None
+) -> Iterator[Outcome]:
+    """The outcomes of a level's probes, or of those of these names."""
     for probe in probes_of(level):
+        if names is not None and probe.name not in names:
+            continue
         prefix = f"{level}/{probe.name}"
         try:
             findings = list(probe.function(device))
@@ -85,7 +82,8 @@ def probe_outcomes(device: Device, level: str) -> Iterator[Outcome]:
             )  # fmt: skip
 
 
-def _left_out(selection: Selection) -> list[Outcome]:
+def left_out(selection: Selection) -> list[Outcome]:
+    """The outcomes of cases that a device is not to run."""
     found = [_plain(c, "graph", "run", "not-applicable", why) for c, why in selection.absent]
     return found + [_plain(c, "graph", "run", "limited", why) for c, why in selection.limited]
 
@@ -97,10 +95,18 @@ def _plain(case: Case, mode: str, check: str, kind: Kind, reason: str = "") -> O
     )  # fmt: skip
 
 
-def run_cases(device: Device, cases: Sequence[Case]) -> list[Outcome]:
-    """Runs cases in every device mode: packed, twice, with constants, alone, step by step."""
+def run_cases(
+    device: Device, cases: Sequence[Case], alone: Collection[Case] | None = None
+) -> list[Outcome]:
+    """Runs cases in every device mode: packed, twice, with constants, alone, step by step.
+
+    Args:
+        device: the device.
+        cases: the cases.
+        alone: those to run alone too; chosen by `to_run_alone` if left out.
+    """
     found: list[Outcome] = []
-    chosen = _to_run_alone(cases)
+    chosen = to_run_alone(cases) if alone is None else alone
     for portion in packs_of(cases):
         findings = run_pack(device, portion)
         fixed = [f for f in findings if _takes_constants(device, f)]
@@ -124,7 +130,7 @@ def _takes_constants(device: Device, finding: Findings) -> bool:
     return bool(types and finding.results) and all(t.dtype in declared for t in types)
 
 
-def _to_run_alone(cases: Sequence[Case]) -> set[Case]:
+def to_run_alone(cases: Sequence[Case]) -> set[Case]:
     """One inexact case of each op and dtype: only inexact work can depend on its company."""
     first: dict[tuple[str, str], Case] = {}
     for case in cases:
@@ -180,9 +186,10 @@ def _scored(finding: Findings, mode: str, check: str, kind: Kind, reason: str = 
     )  # fmt: skip
 
 
-def refusal_outcomes(device: Device, level: str) -> Iterator[Outcome]:
-    """What is not declared must be refused: by `supports`, or by `compile` with UnsupportedOp."""
+def refusal_cases(device: Device, level: str) -> list[OpCase]:
+    """A case for each op of a level that the device does not declare for some dtype it stores."""
     declared = device.capabilities
+    found = []
     for op in all_ops():
         table = declared.ops if op.primitive else declared.composites
         if op.level != level or op.name == "transfer":
@@ -192,11 +199,13 @@ def refusal_outcomes(device: Device, level: str) -> Iterator[Outcome]:
                 continue
             case = next((c for c in cases_of(op) if c.dtype is dtype), None)
             if case is not None:
-                yield _refusal(device, case)
+                found.append(case)
                 break  # one dtype stands for all: capabilities are one table
+    return found
 
 
-def _refusal(device: Device, case: OpCase) -> Outcome:
+def refusal_outcome(device: Device, case: OpCase) -> Outcome:
+    """What is not declared must be refused: by `supports`, or by `compile` with UnsupportedOp."""
     graph = case.graph()
     try:
         refused = device.session.supports(graph.nodes[-1]) is not None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from realta_conformance.cli.running import jobs_of
+
 from realta_saboteurs.table import FAULTS, rows
 
 
@@ -13,6 +15,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="realta_saboteurs", description=__doc__)
     parser.add_argument("names", nargs="*", help="saboteurs to run; all if left out")
     parser.add_argument("--sample", action="store_true", help="a third of the cases")
+    parser.add_argument("--jobs", default="1", help="processes: a number, or auto")
     options = parser.parse_args()
     unknown = sorted(set(options.names) - {f.name for f in FAULTS})
     if unknown:
@@ -21,7 +24,7 @@ def main() -> int:
     wanted = [f for f in FAULTS if not options.names or f.name in options.names]
     print(f"{'saboteur':22} {'caught by':44} what is wrong with it")
     wrong = 0
-    for row in rows(wanted, sample=options.sample):
+    for row in rows(wanted, sample=options.sample, jobs=jobs_of(options.jobs)):
         caught = ", ".join(sorted(row.found)) or "nothing"
         print(f"{row.fault.name:22} {caught:44} {row.fault.tells.rstrip('.')}", flush=True)
         if not row.right:
