@@ -40,7 +40,7 @@ _DYNAMIC: Final = re.compile(
     r"extern\s+__shared__\s+((?:__align__\s*\(\d+\)\s*)?)([\w ]+?)\s+(\w+)\s*\[\s*\]\s*;"
 )
 _FLAGS: Final = (
-    "-std=c++17", "-O1", "-g1", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno",
+    "-std=gnu++17", "-O1", "-g1", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno",
     "-fno-trapping-math", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing",
     "-fno-gnu-unique", "-fno-asynchronous-unwind-tables", "-fno-stack-protector",
     "-fvisibility=hidden", "-nostdlib", "-nostdinc", "-w",
@@ -73,7 +73,7 @@ def compile_image(source: str, options: Sequence[str] = (), sanitizer: str = "")
         KernelCompilationError: the source is wrong.
         EmulatorError: there is no g++, or the source has no kernel.
     """
-    unit = _translation_unit(source)
+    unit = _translation_unit(source, checked=checked() and not sanitizer)
     kept = tuple(sorted(option for option in options if option.startswith(("-D", "-I"))))
     flags = (*_FLAGS, *architecture(), *_instrumentation(sanitizer), *kept)
     cache = shared_kernel_cache()
@@ -106,7 +106,7 @@ def _header() -> bytes:
     return (NATIVE / "kernel.h").read_bytes()
 
 
-def _translation_unit(source: str) -> str:
+def _translation_unit(source: str, *, checked: bool) -> str:
     names = kernel_names(source)
     if not names:
         raise EmulatorError(
@@ -118,7 +118,14 @@ def _translation_unit(source: str) -> str:
     body = _DYNAMIC.sub(r"\2 *\3 = (\2 *)emu_dynamic_shared();", source)
     entries = [f"EMU_KERNEL({name}, {most})" for name, most in names.items()]
     return "\n".join(
-        ('#include "kernel.h"', '#line 1 "kernel.cu"', body, *entries, "EMU_IMAGE()", "")
+        (
+            '#include "kernel.h"',
+            '#line 1 "kernel.cu"',
+            body,
+            *entries,
+            f"EMU_IMAGE({int(checked)})",
+            "",
+        )
     )
 
 

@@ -161,6 +161,12 @@ Cell *cell_of(uintptr_t at, size_t nbytes, bool write, Place &place) {
     fail(Fault::address, text, place.code);
 }
 
+// Shared memory of a block that ended is fresh for the next one.
+void refresh(Cell &cell) {
+    if (interval_of(cell.write) < now.first_of_block) cell.write = 0;
+    if (interval_of(cell.read) < now.first_of_block) cell.read = cell.first_read = 0;
+}
+
 void check_read(uintptr_t at, size_t nbytes, void *code, bool atomic) {
     if (!now.running) return;
     Place place = {at, nbytes, code, nullptr};
@@ -169,9 +175,10 @@ void check_read(uintptr_t at, size_t nbytes, void *code, bool atomic) {
     const uint64_t mine = this_access(atomic);
     const bool known = place.allocation && place.allocation->initialized;
     for (size_t n = 0; n < nbytes; ++n, ++cell) {
+        if (!place.allocation) refresh(*cell);
         const uint64_t written = cell->write;
         place.at = at + n;
-        if (place.allocation ? !written && !known : interval_of(written) < now.first_of_block)
+        if (!written && !known)
             report(Fault::launch, "uninitialised memory: it reads", place);
         if (unordered(written, mine) && !(atomic && (written & atomic_access)))
             report_race("reads", written, place);
@@ -188,6 +195,7 @@ void check_write(uintptr_t at, size_t nbytes, void *code, bool atomic) {
     if (!cell) return;
     const uint64_t mine = this_access(atomic);
     for (size_t n = 0; n < nbytes; ++n, ++cell) {
+        if (!place.allocation) refresh(*cell);
         const uint64_t written = cell->write, read = cell->read;
         place.at = at + n;
         if (unordered(written, mine) && !(atomic && (written & atomic_access)))

@@ -86,7 +86,8 @@ CUresult load(Library &library, const void *image) {
     link_map *map;
     dlinfo(library.handle, RTLD_DI_LINKMAP, &map);
     library.base = map->l_addr;
-    library.checked = dlsym(library.handle, "emu_image_checked") != nullptr;
+    library.checked = library.info->checked != 0;
+    keep_cells = keep_cells || library.checked;
     read_variables(library);
     return CUDA_SUCCESS;
 }

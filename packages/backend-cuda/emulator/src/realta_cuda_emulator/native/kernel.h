@@ -366,7 +366,8 @@ extern "C" char __start_emu_shared[] __attribute__((weak, visibility("hidden")))
 extern "C" char __stop_emu_shared[] __attribute__((weak, visibility("hidden")));
 struct emu_image {
     char *shared_begin, *shared_end;
+    int checked;
 };
-#define EMU_IMAGE() \
+#define EMU_IMAGE(checked) \
     extern "C" __attribute__((visibility("default"))) const emu_image emu_image_info = { \
-        __start_emu_shared, __stop_emu_shared};
+        __start_emu_shared, __stop_emu_shared, checked};

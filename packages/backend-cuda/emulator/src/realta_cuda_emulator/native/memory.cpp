@@ -15,11 +15,12 @@ namespace emu {
 
 MemoryUse memory_use = {0, 0, (size_t)16 << 30, 0};
 const std::vector<Variable> *shared_variables;
+bool keep_cells;
 
 namespace {
 
 constexpr unsigned char guard_byte = 0xfb;
-constexpr size_t most_kept = (size_t)64 << 20;  // bytes of freed memory that is remembered
+constexpr size_t most_kept = (size_t)16 << 20;  // bytes of freed memory that is remembered
 
 // Not destroyed when the process ends: other libraries free memory even later.
 auto &table = *new std::map<uintptr_t, Allocation *>;
@@ -60,6 +61,8 @@ void release(Allocation *allocation) {
     memory_use.live -= allocation->size;
     allocation->freed = true;
     memset((void *)allocation->begin, 0xff, allocation->size);
+    free(allocation->cells);
+    allocation->cells = nullptr;
     kept.push_back(allocation);
     kept_bytes += allocation->size;
     while (kept.size() > 1 && (kept_bytes > most_kept || kept.size() > 4096)) forget_oldest();
@@ -117,7 +120,7 @@ Cell *cells_of(Allocation &allocation) {
 void note_written(uintptr_t at, size_t nbytes) {
     Allocation *found = find_range(at, nbytes);
     if (!found) return;
-    if (at == found->begin && nbytes == found->size) {
+    if (!keep_cells || (at == found->begin && nbytes == found->size)) {
         found->initialized = true;
         return;
     }

@@ -51,7 +51,9 @@ Allocation *find_range(uintptr_t at, size_t nbytes);
 bool guards_intact(const Allocation &allocation, ptrdiff_t *where);
 void restore_guards(Allocation &allocation);
 Cell *cells_of(Allocation &allocation);
-// Forgets who touched a range; as after a copy into it, or for a fresh allocation.
+// Whether it is noted who touches which byte; from the first kernel on whose accesses are checked.
+extern bool keep_cells;
+// Notes that a range is written by something that is no kernel.
 void note_written(uintptr_t at, size_t nbytes);
 
 // A name for an address in shared memory, such as `blocks0`, if it is known.

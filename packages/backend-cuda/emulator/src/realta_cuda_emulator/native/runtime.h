@@ -21,6 +21,7 @@ struct emu_kernel {
 };
 struct emu_image {
     char *shared_begin, *shared_end;
+    int checked;  // whether its accesses call checks.cpp
 };
 
 namespace emu {
