@@ -19,8 +19,9 @@ class Machine:
     def __init__(self):
         import cuda.core as cc
         from cuda.bindings import driver
+        from cuda.core._utils.cuda_utils import CUDAError
 
-        self.cc, self.driver = cc, driver
+        self.cc, self.driver, self.failure = cc, driver, CUDAError
         self.device = cc.Device()
         self.device.set_current()
         self.stream = self.device.create_stream()
@@ -49,7 +50,7 @@ class Machine:
     def ask(self, name, *arguments):
         (status, *values) = getattr(self.driver, name)(*arguments)
         if status != self.driver.CUresult.CUDA_SUCCESS:
-            raise RuntimeError(f"{name}: {status.name}")
+            raise self.failure(f"{name}: {status.name}")
         return values
 
     def launch(self, kernel, grid, block, *arguments, stream=None, shared=0):
