@@ -18,6 +18,8 @@ _PARAMETER_BYTES: Final = 4096
 _STATIC_SHARED_BYTES: Final = 48 << 10
 """Shared memory that a kernel may declare; more must be asked for at launch."""
 _GROUPS_PER_UNIT: Final = 8
+_VECTOR_BYTES: Final = 16
+"""The widest load and store. Every handle begins at a multiple of `_ALIGNMENT`."""
 _BLOCKING: Final = "REALTA_CUDA_BLOCKING"
 
 NUMERICS: Final = Numerics()
@@ -46,7 +48,7 @@ def device_limits(device: Any) -> Limits:
 def device_profile(device: Any) -> DeviceProfile:
     """The schedules' profile: that of GPUs, for so many multiprocessors."""
     units = max(1, int(device.properties.multiprocessor_count))
-    return GPU_PROFILE.replace(workers=units * _GROUPS_PER_UNIT)
+    return GPU_PROFILE.replace(workers=units * _GROUPS_PER_UNIT, vector_bytes=_VECTOR_BYTES)
 
 
 def fingerprint(device: Any, compiler: str) -> str:

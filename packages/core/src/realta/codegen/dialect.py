@@ -87,9 +87,16 @@ class CDialect:
             the suffix of those of float32.
         own_functions: instructions among ``sin cos tan tanh`` that the preamble computes or mends,
             where libraries let elements of a vector depend on others, or do not reach 1.
+        instructions: by the name of a helper function, a body of it with the device's instruction
+            for it, which gives the same results.
+        instructions_if: what is defined where the device's compiler reads the source, not another.
         basics: text before everything else.
         doubles: text that is needed where float64 is used.
+        aligned: a statement after which the compiler takes the buffer ``{name}`` of ``{const}`` and
+            ``{type}`` to begin at a multiple of ``{nbytes}`` bytes; needed for ``vector_bytes``.
         unroll: line before a loop that is to be unrolled.
+        rolled: line before other innermost loops of many turns, where a compiler unrolls without
+            regard to registers.
         shuffle_width: most neighbouring work-items that exchange values without memory; 0 if none.
         shuffle_down: ``{value}`` of the work-item ``{distance}`` further on, in a segment of
             ``{width}``; ``{mask}`` has a bit for each work-item that takes part.
@@ -115,9 +122,13 @@ class CDialect:
     barrier: str = ""
     spaces: Mapping[Space, str] = field(default_factory=dict)
     own_functions: frozenset[str] = frozenset()
+    instructions: Mapping[str, str] = field(default_factory=dict)
+    instructions_if: str = ""
     basics: str = ""
     doubles: str = ""
+    aligned: str = ""
     unroll: str = ""
+    rolled: str = ""
     shuffle_width: int = 0
     shuffle_down: str = ""
     shuffle_first: str = ""

@@ -1,12 +1,13 @@
 """Loops over elements: how elementwise work is cut into groups, turns and lanes.
 
 Whole vectors are computed without a predicate; only what is left at an end takes one. On a GPU,
-where a predicate costs nothing, every lane has it instead, and the code is there once.
+where a predicate costs nothing, every lane has it instead, and the code is there once; unless a
+lane takes several neighbouring elements at once, which it can only do without a predicate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 
 from realta.codegen.indices import Index, Number
@@ -24,6 +25,7 @@ __all__ = [
 
 At = Callable[[Place], Index]
 Emit = Callable[[At, Expr | None], None]
+EmitWide = Callable[[Sequence[At]], None]
 _WIDE = 4
 """Rows of at least this many vectors are walked row by row even if they end in a part of one."""
 
@@ -68,17 +70,21 @@ class ElementLoops(Record):
         inner: elements of a row.
         shares: groups per row, and vectors that each takes; if a group takes several rows, one.
         rows_per_group: rows that a group takes.
+        width: neighbouring elements that a lane takes at once.
     """
 
-    __slots__ = ("inner", "rows", "rows_per_group", "shares")
+    __slots__ = ("inner", "rows", "rows_per_group", "shares", "width")
 
     rows: int
     inner: int
     shares: Cut
     rows_per_group: int
+    width: int
 
-    def __init__(self, rows: int, inner: int, shares: Cut, rows_per_group: int) -> None:
-        self._set(inner, rows, rows_per_group, shares)
+    def __init__(
+        self, rows: int, inner: int, shares: Cut, rows_per_group: int, width: int = 1
+    ) -> None:
+        self._set(inner, rows, rows_per_group, shares, width)
 
     @property
     def groups(self) -> int:
@@ -86,8 +92,17 @@ class ElementLoops(Record):
         return self.shares.groups * -(-self.rows // self.rows_per_group)
 
 
-def element_loops(frame: Frame, profile: DeviceProfile) -> ElementLoops:
-    """How the kept loops of a frame are cut on a device."""
+def element_loops(frame: Frame, profile: DeviceProfile, width: int = 1) -> ElementLoops:
+    """How the kept loops of a frame are cut on a device.
+
+    Args:
+        frame: the loops.
+        profile: the device.
+        width: most neighbouring elements that a lane may take at once, a power of two.
+    """
+    wide = _wide_loops(frame, profile, width) if width > 1 else None
+    if wide is not None:
+        return wide
     lanes = profile.lanes
     most = max(1, profile.chunk // lanes)
     inner = frame.kept[-1] if frame.kept else 1
@@ -101,6 +116,22 @@ def element_loops(frame: Frame, profile: DeviceProfile) -> ElementLoops:
     if vectors >= most:
         return ElementLoops(rows, inner, balanced(vectors, most), 1)
     return ElementLoops(rows, inner, Cut(1, vectors), balanced(rows, most // vectors).turns)
+
+
+def _wide_loops(frame: Frame, profile: DeviceProfile, width: int) -> ElementLoops | None:
+    """Loops in which lanes take several elements at once; None if rows are too short for that."""
+    inner = frame.rows
+    rows = 1
+    if len(frame.kept) > 1 and frame.kept[-1] >= _WIDE * profile.lanes:
+        inner, rows = frame.kept[-1], prod(frame.kept[:-1])
+    # Rows begin where lanes can still move so many elements at once.
+    while width > 1 and (inner < profile.lanes * width or (rows > 1 and inner % width)):
+        width //= 2
+    if width == 1:
+        return None
+    most = max(1, profile.chunk // (profile.lanes * width))
+    vectors = vectors_of(inner, profile.lanes * width)
+    return ElementLoops(rows, inner, balanced(vectors, most), 1, width)
 
 
 class _Walk:
@@ -118,9 +149,10 @@ class _Walk:
         self.group = group
         self.frame = frame
         self.loops = loops
-        self.predicated = profile.realization == "items"
+        self.predicated = profile.realization == "items" and loops.width == 1
 
-    def run(self, before: Callable[[At], None], emit: Emit) -> None:
+    def run(self, before: Callable[[At], None], emit: Emit, emit_wide: EmitWide | None) -> None:
+        self.emit_wide = emit_wide
         loops, group = self.loops, self.group
         if loops.rows_per_group == 1:
             share = group % loops.shares.groups
@@ -133,21 +165,34 @@ class _Walk:
 
     def _row(self, row: Index, share: Index, before: Callable[[At], None], emit: Emit) -> None:
         before(self._at(row, Number(0)))
-        turns, inner, lanes = self.loops.shares.turns, self.loops.inner, self.writer.lanes
+        turns, inner = self.loops.shares.turns, self.loops.inner
         if self.predicated:
             self._vectors(row, share * turns, turns, emit)
             return
-        whole = inner // lanes
+        vector = self.writer.lanes * self.loops.width
+        whole = inner // vector
         full = whole // turns  # shares without a predicate
         if full:
             with self.writer.when(inside(share, full)):
-                self._vectors(row, share * turns, turns, emit)
+                self._whole(row, share * turns, turns, emit)
         if full == self.loops.shares.groups:
             return
         with self.writer.when(not_below(share, full)):
-            self._vectors(row, Number(full * turns), whole - full * turns, emit)
-            if inner % lanes:
-                self._vectors(row, Number(whole), 1, emit)
+            self._whole(row, Number(full * turns), whole - full * turns, emit)
+            rest = vectors_of(inner - whole * vector, self.writer.lanes)
+            self._vectors(row, Number(whole * self.loops.width), rest, emit)
+
+    def _whole(self, row: Index, first: Index, count: int, emit: Emit) -> None:
+        """Vectors of which each lane has `width` elements."""
+        if self.emit_wide is None or self.loops.width == 1:
+            self._vectors(row, first, count, emit)
+            return
+        if count == 0:
+            return
+        width = self.loops.width
+        with self.writer.loop(count, "vector") as turn:
+            column = ((first + turn) * self.writer.lanes + self.writer.lane) * width
+            self.emit_wide([self._at(row, column + part) for part in range(width)])
 
     def _vectors(self, row: Index, first: Index, count: int, emit: Emit) -> None:
         if count == 0:
@@ -155,7 +200,8 @@ class _Walk:
         with self.writer.loop(count, "vector") as turn:
             column = (first + turn) * self.writer.lanes + self.writer.lane
             where = None
-            if self.predicated or first == Number(self.loops.inner // self.writer.lanes):
+            whole = self.loops.inner // self.writer.lanes // self.loops.width * self.loops.width
+            if self.predicated or first == Number(whole):
                 where = inside(column, self.loops.inner)
             emit(self._at(row, column), where)
 
@@ -176,6 +222,7 @@ def write_element_loops(
     emit: Emit,
     *,
     group: Index | None = None,
+    emit_wide: EmitWide | None = None,
 ) -> None:
     """Writes the loops over the kept elements of a frame.
 
@@ -187,6 +234,8 @@ def write_element_loops(
         before: writes what holds for a whole row, or for all elements, before these.
         emit: writes the work on one vector of elements: given where values lie, and a predicate.
         group: number of the group among those of these loops; the kernel's groups if left out.
+        emit_wide: writes the work on neighbouring vectors of which each lane has one element each;
+            needed where the loops have a width.
     """
     number = writer.group if group is None else group
-    _Walk(writer, frame, loops, profile, number).run(before, emit)
+    _Walk(writer, frame, loops, profile, number).run(before, emit, emit_wide)

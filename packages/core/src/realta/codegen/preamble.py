@@ -152,7 +152,11 @@ def _defined(dialect: CDialect, helper: Helper, lanes: int) -> _Definition:
     )
     kind = _type(dialect, helper.result, lanes)
     head = f"{dialect.helper} {kind} {_name_of(helper, lanes)}({parameters})"
-    lines = [f"// {helper.doc}", head, "{", *lines, f"    return {bare(returned.text)};", "}"]
+    lines = [*lines, f"    return {bare(returned.text)};"]
+    if lanes == 1 and helper.name in dialect.instructions:
+        short = f"    {dialect.instructions[helper.name]}"
+        lines = [f"#ifdef {dialect.instructions_if}", short, "#else", *lines, "#endif"]
+    lines = [f"// {helper.doc}", head, "{", *lines, "}"]
     doubles = float64 in (helper.result, *(dtype for _, dtype in helper.parameters))
     return _Definition("\n".join(lines) + "\n", tuple(calls.found), doubles)
 

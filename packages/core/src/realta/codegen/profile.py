@@ -31,11 +31,13 @@ class DeviceProfile(Record):
         tile: edge of the square tiles of a transpose.
         host_contractions: whether contractions go to the host's BLAS rather than to a kernel.
         streaming: whether large outputs are stored past the caches.
+        vector_bytes: with lanes that are work-items, bytes that each moves in one instruction where
+            they are neighbours and aligned; 0 if the language cannot say that they are.
     """
 
     __slots__ = (
         "chunk", "host_contractions", "lane_bytes", "lanes", "name", "realization",
-        "scratch_bytes", "streaming", "tile", "tree", "workers",
+        "scratch_bytes", "streaming", "tile", "tree", "vector_bytes", "workers",
     )  # fmt: skip
 
     name: str
@@ -49,15 +51,17 @@ class DeviceProfile(Record):
     tile: int
     host_contractions: bool
     streaming: bool
+    vector_bytes: int
 
     def __init__(
         self, name: str, realization: Realization, lanes: int, tree: Tree, *, workers: int,
         chunk: int, scratch_bytes: int, lane_bytes: int, tile: int,
         host_contractions: bool = False, streaming: bool = False,
+        vector_bytes: int = 0,
     ) -> None:  # fmt: skip
         self._set(
             chunk, host_contractions, lane_bytes, lanes, name, realization, scratch_bytes,
-            streaming, tile, tree, workers,
+            streaming, tile, tree, vector_bytes, workers,
         )  # fmt: skip
 
     def replace(self, **changes: object) -> DeviceProfile:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import cast
 
 from realta.codegen.dialect import CDialect
 from realta.codegen.ir import (
@@ -13,7 +15,9 @@ from realta.codegen.ir import (
     Fold,
     FromIndex,
     Kernel,
+    Let,
     Load,
+    Statement,
     Store,
     Var,
 )
@@ -25,6 +29,16 @@ from realta.codegen.render_kernel import KernelText, combined, conjunction
 from realta.types import DType, bool_, int32
 
 __all__ = ["ItemsText", "ScalarText"]
+
+
+def _moved(statement: Statement) -> type[Statement] | None:
+    """Whether a statement only loads or stores an element that is converted on the way."""
+    if isinstance(statement, Let) and isinstance(statement.value, Load):
+        load = statement.value
+        return Let if load.where is None and load.buffer.dtype.is_half else None
+    if isinstance(statement, Store) and statement.where is None:
+        return Store if statement.buffer.dtype.is_half else None
+    return None
 
 
 class ScalarText(KernelText):
@@ -103,6 +117,44 @@ class ItemsText(ScalarText):
 
     def barrier(self) -> None:
         self.scopes.add(self.dialect.barrier)
+
+    # -- neighbours -------------------------------------------------------------------------------
+
+    def body(self, body: Sequence[Statement]) -> None:
+        """Statements in order; neighbours are moved together, and converted before or after.
+
+        A compiler makes one instruction of loads, or of stores, with nothing between them.
+        """
+        if not self.profile.vector_bytes:
+            super().body(body)
+            return
+        for kind, run in groupby(body, _moved):
+            statements = list(run)
+            if kind is Let and len(statements) > 1:
+                self._loads([s for s in statements if isinstance(s, Let)])
+            elif kind is Store and len(statements) > 1:
+                self._stores([s for s in statements if isinstance(s, Store)])
+            else:
+                super().body(statements)
+
+    def _loads(self, lets: Sequence[Let]) -> None:
+        found = []
+        for let in lets:
+            load = cast(Load, let.value)
+            raw = self.scopes.fresh("raw")
+            bits = bits_type(load.buffer.dtype)
+            self.scopes.add(f"const {self.dialect.types[bits]} {raw} = {self.element(load)};")
+            found.append(self.loaded(Code(raw, bits), load.buffer.dtype))
+        for let, value in zip(lets, found, strict=True):
+            self.define("const ", let.var, value)
+
+    def _stores(self, stores: Sequence[Store]) -> None:
+        lines = []
+        for store in stores:
+            value = self.stored(self.code(store.value), store.buffer.dtype)
+            lines.append(f"{self.element(store)} = {self.named(value, 'raw')};")
+        for line in lines:
+            self.scopes.add(line)
 
     # -- folds ------------------------------------------------------------------------------------
 

@@ -41,6 +41,8 @@ __all__ = ["KernelText", "combined", "conjunction"]
 
 _UNROLLED: Final = 64
 """Most turns of a loop that are written out."""
+_FEW: Final = 8
+"""Turns that a compiler may write out as it likes."""
 
 
 def conjunction(where: Expr | None) -> list[Expr]:
@@ -97,6 +99,7 @@ class KernelText(Expressions):
         library = max(profile.lanes, 1) if profile.realization == "vector" else 1
         super().__init__(dialect, preamble, lanes, library)
         self.kernel = kernel
+        self.profile = profile
         self.preamble = preamble
         self.notes = notes
         given = [b.name for b in kernel.buffers]
@@ -116,7 +119,7 @@ class KernelText(Expressions):
         self.begin()
         self.body(self.kernel.body)
         words = {"index": self.dialect.types[self.index], "groups": self.kernel.groups}
-        enter = [line.format(**words) for line in self.dialect.enter]
+        enter = [*self.alignments(), *[line.format(**words) for line in self.dialect.enter]]
         leave = [line.format(**words) for line in self.dialect.leave]
         inner = self.scopes.root.lines(2 if leave else 1)
         lines = [
@@ -144,6 +147,21 @@ class KernelText(Expressions):
         return self.dialect.kernel.format(
             name=self.kernel.name, parameters=", ".join(parameters), items=self.items
         )
+
+    def alignments(self) -> list[str]:
+        """Lines that say how buffers are aligned, where lanes move several elements at once."""
+        nbytes = self.profile.vector_bytes
+        if not nbytes or not self.dialect.aligned:
+            return []
+        return [
+            self.dialect.aligned.format(
+                const="const " if b.role == "input" else "",
+                type=self.dialect.types[b.dtype],
+                name=self.scopes.name(b.name),
+                nbytes=nbytes,
+            )
+            for b in self.kernel.buffers
+        ]
 
     @property
     def items(self) -> int:
@@ -213,8 +231,12 @@ class KernelText(Expressions):
         """The line that opens a loop, after the pragma that it may need."""
         name, type = self.scopes.name(loop.axis.name), self.dialect.types[self.index]
         head = f"for ({type} {name} = 0; {name} < {loop.axis.extent}; ++{name}) {{"
-        unroll = loop.unroll and self.dialect.unroll and loop.axis.extent <= _UNROLLED
-        return f"{self.dialect.unroll}\n{head}" if unroll else head
+        pragma, inner = "", statements(loop.body)
+        if loop.unroll and loop.axis.extent <= _UNROLLED:
+            pragma = self.dialect.unroll
+        elif loop.axis.extent > _FEW and not any(isinstance(s, Loop) for s in inner):
+            pragma = self.dialect.rolled
+        return f"{pragma}\n{head}" if pragma else head
 
     def store(self, statement: Store) -> None:
         """Lines that write an element of each lane."""

@@ -17,6 +17,7 @@ DEVICES = {
     "gpu": (GPU_PROFILE, Limits()),
     "loop": (LOOP_PROFILE, Limits()),
     "tiny": (GPU_PROFILE, TINY),
+    "wide": (GPU_PROFILE.replace(lanes=32, chunk=256, vector_bytes=16), Limits()),
 }
 
 

@@ -33,7 +33,15 @@ CUDA: Final = CDialect(
         float64: ("__longlong_as_double", "(unsigned long long)__double_as_longlong"),
     },
     math="{name}{f}",
+    aligned="{name} = ({const}{type} *)__builtin_assume_aligned({name}, {nbytes});",
+    instructions={
+        "widen_f16": 'float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x)); return y;',
+        "narrow_f16": 'unsigned short y; '
+        'asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x)); return y;',
+    },
+    instructions_if="__CUDACC_RTC__",
     unroll="#pragma unroll",
+    rolled="#pragma unroll 8",
     shuffle_width=32,
     shuffle_down="__shfl_down_sync({mask}, {value}, {distance}, {width})",
     shuffle_first="__shfl_sync({mask}, {value}, 0, {width})",
