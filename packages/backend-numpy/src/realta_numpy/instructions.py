@@ -123,7 +123,10 @@ def instruction_of(node: Node) -> Instruction | None:
             return Instruction(f"bitcast_{data}_{target}", function, exact=True)
         if data is target:
             return Instruction("copy", _copy, exact=True)
-        function = partial(_cast, source=data, target=target)
+        if data.is_float and target.is_integer:
+            function = registers.truncation(registers.register_dtype(data), target.numpy)
+        else:
+            function = partial(_cast, source=data, target=target)
         return Instruction(f"cast_{data}_{target}", function, exact=True)
     found = _SPECIAL.get((name, data)) or _TABLES[data.kind].get(name)
     if found is None:

@@ -7,6 +7,7 @@ that the half type has, as float32.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from realta.types import DType
 
-__all__ = ["cast", "narrow", "register_dtype", "round_half", "widen"]
+__all__ = ["cast", "narrow", "register_dtype", "round_half", "truncation", "widen"]
 
 Array = NDArray[Any]
 _SINGLE = np.dtype(np.float32)
 _DOUBLE = np.dtype(np.float64)
+_FEW = 4096
 
 
 def register_dtype(dtype: DType) -> np.dtype[Any]:
@@ -50,7 +52,7 @@ def cast(x: Array, source: DType, target: DType, out: Array) -> None:
         np.not_equal(x, 0, out=out)
     elif target.is_integer:
         if source.is_float:
-            _truncate(x, out)
+            truncation(x.dtype, out.dtype)(x, out)
         else:
             np.copyto(out, x, casting="unsafe")
     elif not target.is_half:
@@ -62,25 +64,29 @@ def cast(x: Array, source: DType, target: DType, out: Array) -> None:
 
 
 @cache
-def _ends(source: np.dtype[Any], target: np.dtype[Any]) -> tuple[Any, Any, int, int]:
-    """The least float that an integer type holds, the least one above, and the integers' ends."""
+def truncation(source: np.dtype[Any], target: np.dtype[Any]) -> Callable[[Array, Array], None]:
+    """A function of floats and where to put the integers: truncates, saturates, takes NaN to 0."""
     info = np.iinfo(target)
+    least, greatest = int(info.min), int(info.max)
     # The highest integer plus one is a power of two, so it is exact in every float type.
-    return (
-        np.asarray(info.min, source), np.asarray(float(int(info.max) + 1), source),
-        int(info.min), int(info.max),
-    )  # fmt: skip
+    low, high = np.asarray(least, source), np.asarray(float(greatest + 1), source)
+    magnitude = np.absolute if least else np.positive
+    less, not_less, both = np.less, np.greater_equal, np.logical_and
 
+    def truncate(x: Array, out: Array) -> None:
+        inside = less(magnitude(x), high)
+        if not least:
+            inside &= not_less(x, low)
+        # For a few elements looking at bytes is faster than a reduction.
+        if 0 not in inside.tobytes() if inside.size <= _FEW else both.reduce(inside, axis=None):
+            out[...] = x
+            return
+        inside = (x >= low) & (x < high)
+        np.copyto(out, np.where(inside, x, x.dtype.type(0)), casting="unsafe")
+        np.copyto(out, greatest, where=x >= high)
+        np.copyto(out, least, where=x < low)
 
-def _truncate(x: Array, out: Array) -> None:
-    low, high, least, greatest = _ends(x.dtype, out.dtype)
-    inside = (x >= low) & (x < high)
-    if inside.all():
-        np.copyto(out, x, casting="unsafe")
-        return
-    np.copyto(out, np.where(inside, x, x.dtype.type(0)), casting="unsafe")
-    np.copyto(out, greatest, where=x >= high)
-    np.copyto(out, least, where=x < low)
+    return truncate
 
 
 def _odd_single(x: Array) -> Array:

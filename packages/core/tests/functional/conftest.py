@@ -42,7 +42,9 @@ def in_modes(function: Callable, *arrays) -> dict[str, list[np.ndarray]]:
     with realta.lazy():
         pending = function(*tensors)
     found["lazy"] = values(pending)
-    found["region"] = values(F.functional(function)(*tensors))
+    region = F.functional(function)
+    for mode in ("region", "region again", "region once more"):
+        found[mode] = values(region(*tensors))
     compiled = realta.compile(function, name="compiled")(*types)
     found["compiled"] = values(compiled(*tensors))
     found["compiled again"] = values(compiled(*tensors))

@@ -15,7 +15,7 @@ from realta.context.default import (
 )
 from realta.context.demand import Demand, cut_out
 from realta.context.eager import EagerRealizationContext
-from realta.context.fitting import record_fitting
+from realta.context.fitting import record_fitting, record_traced
 from realta.context.graph_context import GraphRealizationContext
 from realta.context.graph_record import complete_type
 from realta.context.handle import TensorHandle, rebind, use_handle_type
@@ -26,16 +26,19 @@ from realta.context.pending import pending_graph
 from realta.context.plain_function import require_plain_function
 from realta.context.scope import current, current_realization_context, realization_context
 from realta.context.seed import RandomState, global_state
+from realta.context.trace import Trace
 from realta.context.traced_graph import TracedGraph
 
 __all__ = [
     "DEFAULT_NODE_BUDGET", "AbandonedRegion", "BranchContext", "DefaultContext", "Demand",
     "DrawInput", "EagerRealizationContext", "ExternalInput", "GraphRealizationContext",
     "LazyRealizationContext", "RandomState",
-    "RecordingContext", "ScalarInput", "TensorHandle", "TracedGraph", "ambient_context", "caller",
+    "RecordingContext", "ScalarInput", "TensorHandle", "Trace", "TracedGraph", "ambient_context",
+    "caller",
     "caller_location", "complete_type", "current", "current_realization_context",
     "custom_default", "cut_out", "default_realization_context", "ensure_context", "global_state",
     "in_graph_context", "lazy",
     "on_default_change", "pending_graph", "realization_context", "rebind", "record_fitting",
+    "record_traced",
     "require_plain_function", "set_default_realization_context", "standing_at", "use_handle_type",
 ]  # fmt: skip

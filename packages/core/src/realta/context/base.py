@@ -14,6 +14,7 @@ from realta.context.location import caller, caller_location
 from realta.context.opening import Opening
 from realta.context.pending import counts_as_pending, pending_graph
 from realta.context.seed import RandomState
+from realta.context.trace import Trace
 from realta.errors import RealizationError, RealtaError
 from realta.graph import Graph, Input, Location, Node, Region, Value, call_text
 from realta.locks import Lock, RLock
@@ -21,7 +22,7 @@ from realta.ops import Attributes, OpDef
 from realta.runtime import Storage
 from realta.types import TensorType
 
-__all__ = ["DEFAULT_NODE_BUDGET", "YOUNG", "RecordingContext"]
+__all__ = ["DEFAULT_NODE_BUDGET", "YOUNG", "YOUNG_ALONE", "RecordingContext"]
 
 DEFAULT_NODE_BUDGET: Final = 1_000_000
 YOUNG: Final = 32
@@ -30,7 +31,7 @@ that die at once, and never need a weak reference."""
 _COMPACT_AT: Final = 1024
 _UNREAD: Final = 4
 """References to a source that no op reads: the table, the pair, the loop, the call."""
-_YOUNG_ALONE: Final = 3
+YOUNG_ALONE: Final = 3
 """References to a young tensor that nobody holds: the list, the local variable, the call."""
 _LOOKED_AT: Final = 64
 """Sources that one demand may look at, on average."""
@@ -76,6 +77,8 @@ class RecordingContext(Opening):
         self._sources: dict[int, Input] = {}
         self._put_off = 0
         self._effects = EffectLog()
+        self.trace: Trace | None = None
+        """What is written down while it is recorded, where it may be recorded again."""
         self.bodies: Any = None
         """What calls in this context share, kept by the layer above that records them."""
 
@@ -174,7 +177,7 @@ class RecordingContext(Opening):
             count = len(young)
             for n in range(count):
                 handle = young[n]
-                if getrefcount(handle) > _YOUNG_ALONE and handle._context is self:
+                if getrefcount(handle) > YOUNG_ALONE and handle._context is self:
                     value = handle._value
                     if value is not None:
                         self._register(handle, value)

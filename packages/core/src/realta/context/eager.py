@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from sys import getrefcount
 from typing import Any, ClassVar, Literal
 
 from realta import runtime
 from realta.context.abandoned import AbandonedRegion
-from realta.context.base import RecordingContext
+from realta.context.base import YOUNG_ALONE, RecordingContext
 from realta.context.handle import TensorHandle
 from realta.context.location import caller_location
 from realta.context.moves import MoveLog
-from realta.context.running import realize
+from realta.context.running import realize, realize_again
+from realta.context.trace import Trace, known_recipe, learn_recipe
 from realta.errors import RealizationError
 from realta.graph import Graph, Value
 from realta.runtime import Storage
@@ -51,6 +53,7 @@ class EagerRealizationContext(RecordingContext):
         super().__init__(name, fuse=fuse, numerics=numerics, on_sync=on_sync, node_budget=None)
         self._donor = donor
         self._moves = MoveLog()
+        self._own_region = self.region
         self.last_run: tuple[Graph, runtime.Program] | None = None
 
     def _check_entry(self) -> None:
@@ -77,7 +80,10 @@ class EagerRealizationContext(RecordingContext):
             return
         try:
             with self.lock:
-                self._realize(self.live(), ())
+                if self.trace is None:
+                    self._realize_all()
+                else:
+                    self._realize_traced(self.trace)
         except BaseException:
             self._moves.restore()
             raise
@@ -112,7 +118,43 @@ class EagerRealizationContext(RecordingContext):
         with self.lock:
             self._realize(self.live(), handles)
 
+    def _realize_all(self) -> None:
+        self._realize(self.live(), ())
+
+    def _realize_traced(self, trace: Trace) -> None:
+        """Does what `_realize` does, by the program of an earlier region with the same trace."""
+        live = self._alive()
+        values = [t._value for t in live]
+        places = [v.place if v.place >= 0 else trace.place(v) for v in values]
+        if not live or trace.broken or self.region is not self._own_region:
+            self._realize_all()
+            return
+        policy = (self.region.fuse, self.region.numerics) if self.region is not None else None
+        key = (tuple(trace.items), tuple(places), policy)
+        recipe = known_recipe(key)
+        if recipe is None:
+            self._realize_all()
+            if self.last_run is not None:
+                learn_recipe(key, trace, values, *self.last_run)
+            return
+        storages = realize_again(self, recipe, trace, values)
+        for handle, number in zip(live, recipe.results, strict=True):
+            handle._held, handle._value, handle._context = storages[number], None, None
+        self.trace = None
+        self._recorded = 0
+        # Not before: should it fail, it may be tried again, and this is where its tensors are.
+        self.young.clear()
+        self.pending.clear()
+
+    def _alive(self) -> list[Any]:
+        """Its unrealized tensors that are alive; sooner found where none was registered yet."""
+        if self.pending:
+            return self.live()
+        alive = [t for t in self.young if getrefcount(t) > YOUNG_ALONE]
+        return [t for t in alive if t._context is self and not t._settle()]
+
     def _realize(self, live: Sequence[Any], handles: Sequence[Any]) -> None:
+        self.trace = None
         missing = [t for t in handles if t._context is self and not t._settle()]
         found = dict.fromkeys([t._value for t in (*live, *missing)])
         self._recorded = 0

@@ -11,13 +11,16 @@ from typing import Any, Final
 
 from realta.context.base import YOUNG, RecordingContext
 from realta.context.location import caller, is_user_code
+from realta.context.trace import Trace
 from realta.graph.values import RecordedNode
-from realta.ops import NO_ATTRS, OpDef
+from realta.ops import OpDef
 from realta.types import TensorType
 
-__all__ = ["record_fitting"]
+__all__ = ["record_fitting", "record_traced"]
 
 _new: Final = object.__new__
+_YOUNG_TRACED: Final = 256
+"""Like `YOUNG`, for regions, which end soon."""
 
 
 def record_fitting(
@@ -40,7 +43,9 @@ def record_fitting(
     """
     a = first._value
     if a is None or first._context is not context or first._held is not None:
-        a = context.value_of(first)
+        a = context._sources.get(id(first._held))
+        if a is None or a.payload is not first._held:
+            a = context.value_of(first)
     a.uses += 1
     node = _new(RecordedNode)
     node.first = a
@@ -49,7 +54,9 @@ def record_fitting(
     else:
         b = second._value
         if b is None or second._context is not context or second._held is not None:
-            b = context.value_of(second)
+            b = context._sources.get(id(second._held))
+            if b is None or b.payload is not second._held:
+                b = context.value_of(second)
         b.uses += 1
         node.second = b
     # The caller's caller is the user's line, unless the operator was reached from inside.
@@ -61,12 +68,12 @@ def record_fitting(
     else:
         node.where = caller()
     node.op = op
-    node.attrs = NO_ATTRS
     node.types = types
     node.type = handle._type = types[0]
     node.region = context.region
-    node.payload = node._outputs = node.handles = handle._held = None
+    node.payload = node.handles = handle._held = None
     node.uses = 0
+    node.place = -1
     handle._value = node
     handle._context = context
     context._recorded += 1
@@ -76,6 +83,67 @@ def record_fitting(
         context.register_young()
     if context.node_budget is not None and context._recorded > context.node_budget:
         context._over_budget(handle)
+
+
+def record_traced(
+    context: RecordingContext,
+    trace: Trace,
+    op: OpDef,
+    first: Any,
+    second: Any,
+    types: tuple[TensorType, ...],
+    handle: Any,
+) -> None:
+    """Does what `record_fitting` does in a region that is traced, and writes the trace.
+
+    Such a region is realized as a whole, so nobody asks how many ops read a value.
+    """
+    a = first._value
+    if a is None or first._context is not context or first._held is not None:
+        a = context._sources.get(id(first._held))
+        if a is None or a.payload is not first._held:
+            a = context.value_of(first)
+    place = a.place
+    if place < 0:
+        place = trace.place(a)
+    node = _new(RecordedNode)
+    node.first = a
+    items = trace.items
+    if second is None:
+        node.second = None
+        node.place = len(items)
+        items += (op, place, types)
+    else:
+        b = second._value
+        if b is None or second._context is not context or second._held is not None:
+            b = context._sources.get(id(second._held))
+            if b is None or b.payload is not second._held:
+                b = context.value_of(second)
+        other = b.place
+        if other < 0:
+            other = trace.place(b)
+        node.second = b
+        node.place = len(items)
+        items += (op, place, other, types)
+    frame = _getframe(2)
+    code = frame.f_code
+    if code is _last[0] or is_user_code(code, _last):
+        node.code = code
+        node.instruction = frame.f_lasti
+    else:
+        node.where = caller()
+    node.op = op
+    node.types = types
+    node.type = handle._type = types[0]
+    node.region = context.region
+    node.payload = node.handles = handle._held = None
+    node.uses = 0
+    handle._value = node
+    handle._context = context
+    young = context.young
+    young.append(handle)
+    if len(young) >= _YOUNG_TRACED:
+        context.register_young()
 
 
 _last: Final[list[Any]] = [None]

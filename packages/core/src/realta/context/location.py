@@ -8,11 +8,13 @@ import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
 from types import CodeType, FrameType
-from typing import Final
+from typing import Any, Final
 
 from realta.graph import Location
 
-__all__ = ["caller", "caller_location", "is_user_code", "standing_at"]
+__all__ = [
+    "caller", "caller_location", "caller_place", "is_user_code", "location_of", "standing_at",
+]  # fmt: skip
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _SKIPPED: Final = (_PACKAGE, contextlib.contextmanager.__code__.co_filename)
@@ -45,11 +47,19 @@ def is_user_code(code: CodeType, last: list[CodeType | None]) -> bool:
 
 def caller_location() -> Location:
     """Like `caller`, as a Location; the one of `standing_at` where there is one."""
-    given = _elsewhere.get()
-    if given is not None:
-        return given
-    found = caller()
-    return Location(*found) if found else Location(None, 0, "unknown")
+    return location_of(_elsewhere.get() or caller())
+
+
+def caller_place() -> Any:
+    """Like `caller_location`, but not looked up yet; see `location_of`."""
+    return _elsewhere.get() or caller()
+
+
+def location_of(place: Any) -> Location:
+    """The Location of what `caller_place` gave."""
+    if isinstance(place, Location):
+        return place
+    return Location(*place) if place else Location(None, 0, "unknown")
 
 
 @contextlib.contextmanager

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar, Self, cast
+from typing import ClassVar, Self
 
-from realta.context.location import caller_location
+from realta.context.location import caller_location, caller_place, location_of
 from realta.context.scope import activate, deactivate
 from realta.errors import RealizationError
+from realta.graph import Location
 from realta.locks import get_ident
-
-if TYPE_CHECKING:
-    from realta.context.base import RecordingContext
 
 __all__ = ["Opening"]
 
@@ -22,17 +20,20 @@ class Opening:
     Args:
         name: shown in errors and in `explain`; the kind of context if empty.
 
-    Attributes:
-        opened_at: the line that made it, or that entered it last.
     """
 
     kind: ClassVar[str] = "context"
 
     def __init__(self, name: str = "") -> None:
         self.name = name or self.kind
-        self.opened_at = caller_location()
+        self._place = caller_place()
         self._depth = 0
         self._owner: int | None = None
+
+    @property
+    def opened_at(self) -> Location:
+        """The line that made it, or that entered it last."""
+        return location_of(self._place)
 
     @property
     def is_open(self) -> bool:
@@ -43,10 +44,6 @@ class Opening:
         """How errors name it: ``the lazy context 'encoder'``."""
         label = "" if self.name == self.kind else f" {self.name!r}"
         return f"the {self.kind} context{label}"
-
-    @property
-    def _recording(self) -> RecordingContext:
-        return cast("RecordingContext", self)
 
     def __enter__(self) -> Self:
         thread = get_ident()
@@ -59,10 +56,16 @@ class Opening:
         self._check_entry()
         if not self._depth:
             self._owner = thread
-            self.opened_at = caller_location()
+            self._place = caller_place()
         self._depth += 1
-        activate(self._recording)
+        activate(self)  # type: ignore[arg-type]
         return self
+
+    def begin(self) -> None:
+        """Enters a context that was just made, at the place where that was."""
+        self._owner = get_ident()
+        self._depth = 1
+        activate(self)  # type: ignore[arg-type]
 
     def __exit__(
         self,
@@ -70,7 +73,7 @@ class Opening:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        problem = deactivate(self._recording)
+        problem = deactivate(self)  # type: ignore[arg-type]
         self._depth -= 1
         if not self._depth:
             self._owner = None

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from realta import runtime
 from realta.context.demand import Demand, cut_out
+from realta.context.trace import LatePlaces
 from realta.errors import ExecutionError
 from realta.graph import Input, Value
 
 if TYPE_CHECKING:
     from realta.context.base import RecordingContext
     from realta.context.handle import TensorHandle
+    from realta.context.trace import Recipe, Trace
     from realta.graph import Graph
 
-__all__ = ["realize"]
+__all__ = ["realize", "realize_again"]
 
 
 def realize(
@@ -52,6 +54,30 @@ def realize(
     for value, storage in zip(graph.outputs, storages, strict=True):
         value.payload = storage
     return demand, program
+
+
+def realize_again(
+    context: RecordingContext, recipe: Recipe, trace: Trace, wanted: Sequence[Value]
+) -> list[runtime.Storage]:
+    """Runs what an earlier region with the same trace ran, and binds ``wanted``.
+
+    Returns:
+        The program's outputs.
+
+    Raises:
+        RealtaError: as `realize`; what was to be filled is poisoned if a launch failed.
+    """
+    inputs = trace.inputs
+    places = LatePlaces(lambda: cut_out(context, wanted).graph.nodes)
+    try:
+        storages = recipe.program.run([inputs[n].payload for n in recipe.reads], places=places)
+    except ExecutionError as error:
+        for value in wanted:
+            value.payload = runtime.poisoned_storage(value.type, error)
+        raise
+    for value, number in zip(wanted, recipe.results, strict=True):
+        value.payload = storages[number]
+    return storages
 
 
 def _donated(graph: Graph, donor: TensorHandle | None) -> frozenset[int]:

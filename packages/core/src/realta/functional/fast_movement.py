@@ -7,25 +7,35 @@ general path, from whose programs the calls are learnt.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from realta.context import current
-from realta.functional.arguments import same_version
-from realta.functional.replay import Replay, RunTimeIndex, call_key
-from realta.functional.shared_parts import shared_part
+from realta.functional.array_parts import (
+    IN_ORDER,
+    Show,
+    array_parts,
+    deferred_tensor,
+    lies_in_order,
+    showing,
+)
+from realta.functional.large_parts import large_part
+from realta.functional.replay import Replay, call_key
 from realta.runtime import Storage
+from realta.runtime.deferred import Deferred
 from realta.runtime.units import SMALL_BYTES
 from realta.runtime.wrappers import execute_wrappers
-from realta.tensor import Tensor
+from realta.tensor import Tensor, real_tensor
 from realta.types import DTYPES
 
-__all__ = ["fast_movement", "fast_row"]
+__all__ = ["fast_movement"]
 
 _new: Final = object.__new__
 _get_context: Final = current.get
+_Array: Final = np.ndarray
+_ONLY_INTS: Final = frozenset({int}).issuperset
 _PLAIN: Final = frozenset({int, str, type(None), type(Ellipsis), *map(type, DTYPES)})
 
 
@@ -59,11 +69,25 @@ def fast_movement(
     """
 
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
-        watched = kwargs or execute_wrappers or _get_context() is not None
-        if watched or x.__class__ is not Tensor:
+        if kwargs or execute_wrappers or x.__class__ is not Tensor or _get_context() is not None:
             return general(x, *args, **kwargs)
+        type_ = x._type
         try:
-            key = (x._type, *[a if a.__class__ is int else _frozen(a) for a in args])
+            if len(args) == 1:
+                argument = args[0]
+                kind = argument.__class__
+                if kind in _PLAIN:
+                    key: Any = (type_, argument)
+                elif (kind is tuple or kind is list) and (
+                    argument[0].__class__ is int and argument[1].__class__ is int
+                    if len(argument) == 2
+                    else _ONLY_INTS(map(type, argument))
+                ):
+                    key = (type_, tuple(argument))
+                else:
+                    key = (type_, _frozen(argument))
+            else:
+                key = (type_, *[_frozen(a) for a in args]) if args else type_
         except TypeError:
             return general(x, *args)
         found = calls.get(key)
@@ -72,106 +96,77 @@ def fast_movement(
             if key not in calls and enabled():
                 calls[key] = _learnt((x, *args), replays)
             return result
-        direct, result_type, device, launches = found
-        held = x._held
-        if direct is None:
-            return same_version(x)
-        if result_type.nbytes > SMALL_BYTES:
-            # The storage itself stands for its memory, which the result goes on sharing.
-            held = x._storage
-            if held is None or held.launch is not None:
-                return general(x, *args)
-        elif held.__class__ is Storage:
-            # An unfinished launch may hold an error, which the general path raises.
-            held = held.handle if held.launch is None else None
-        if held is None:
-            return general(x, *args)
-        result = _new(Tensor)
-        result._held = direct(held)
-        result._type = result_type
-        result._value = result._context = None
-        device.launches += launches
-        return result
-
-    return call
-
-
-def fast_row(
-    general: Callable[[Tensor, int], Tensor],
-    replays: dict[Any, Any],
-    calls: dict[Any, Any],
-    enabled: Callable[[], bool],
-) -> Callable[[Tensor, int], Tensor]:
-    """``x[position]`` by one program for every position.
-
-    Args:
-        general: takes a real tensor with static extents, outside every context.
-        replays: where ``general`` remembers its programs, by a position that is a parameter.
-        calls: where the fast calls are remembered; it is emptied with ``replays``.
-        enabled: whether calls may be remembered.
-    """
-
-    def call(x: Tensor, position: int) -> Tensor:
-        type_ = x._type
-        found = calls.get(type_)
-        if found is None:
-            result = general(x, position)
-            if type_ not in calls and enabled():
-                calls[type_] = _learnt_row(x, replays)
-            return result
-        direct, extent, first, result_type, device, launches = found
+        show, ordered, direct, large, result_type, device, launches = found
         held = x._held
         if held.__class__ is Storage:
-            held = held.handle if held.launch is None else None
-        if held is None or execute_wrappers or not -extent <= position < extent:
-            return general(x, position)
-        place = _array(position)
+            if held.launch is not None:
+                if held.launch.__class__ is not Deferred:
+                    # An unfinished launch may hold an error, which the general path raises.
+                    return general(x, *args)
+                held.wait()
+            if large is not None:
+                return large(held, general, args)
+            held = held.handle
+        if show is not None and held.__class__ is _Array and held.shape == type_.shape:
+            held = show(held)
+            if not ordered:
+                return deferred_tensor(result_type, device, IN_ORDER, held)
+        elif direct is not None and held is not None:
+            held = direct(held)
+            device.launches += launches
+        else:
+            return general(x, *args)
         result = _new(Tensor)
-        result._held = direct(held, place) if first else direct(place, held)
+        result._held = held
         result._type = result_type
         result._value = result._context = None
-        device.launches += launches
         return result
 
     return call
-
-
-def _array(position: int) -> Any:
-    return np.array(position, np.int64)
-
-
-def _learnt_row(x: Tensor, replays: dict[Any, Any]) -> Any:
-    found = call_key((x, RunTimeIndex(0)), {}, True)
-    replay: Replay | None = replays.get(found[0]) if found is not None else None
-    if replay is None or replay.program is None or replay.late:
-        return None
-    program = replay.program
-    # An array is a handle only where the session takes arrays as they are.
-    if program.direct is None or not hasattr(program.device.session, "adopt"):
-        return None
-    if len(replay.sources) != 2 or replay.first not in (0, 1):
-        return None
-    extent, first = x._type.static_shape[0], replay.first == 0
-    result_type = program.output_types[0]
-    return program.direct, extent, first, result_type, program.device, program.launches
 
 
 def _learnt(args: tuple[Any, ...], replays: dict[Any, Any]) -> Any:
-    """What makes the call again: one program from the tensor to the result, or None."""
+    """What makes the call again: one program from the tensor to the result, or nothing at all."""
     found = call_key(args, {}, False)
     replay: Replay | None = replays.get(found[0]) if found is not None else None
     if replay is None or replay.sequence is not None:
-        return None
+        return _NO_WAY
     program = replay.program
     if program is None:  # nothing is moved
-        return (None, args[0]._type, None, 0) if replay.results == [(False, 0)] else None
+        same = replay.results == [(False, 0)]
+        return (None, True, None, _same, args[0]._type, None, 0) if same else _NO_WAY
     alone = replay.first == 0 and len(replay.sources) == 1 and replay.results == [(True, 0)]
     if not alone or replay.late:
-        return None
-    result_type = program.output_types[0]
-    if result_type.nbytes > SMALL_BYTES:
-        part = shared_part(program)
-        return None if part is None else (part, result_type, program.device, 0)
-    if program.direct is None:
-        return None
-    return program.direct, result_type, program.device, program.launches
+        return _NO_WAY
+    type_, device = program.output_types[0], program.device
+    given = program.source.inputs[0].type
+    steps = None if device.is_async else showing(program.source)
+    if type_.nbytes > SMALL_BYTES:
+        large = None
+        if steps is not None and hasattr(device.session, "adopt"):
+            large = large_part(program, steps)
+        return None, True, None, large, type_, device, 0
+    if steps is None or array_parts(given) is None:
+        return None, True, program.direct, None, type_, device, program.launches
+    show, ordered = _in_turn(steps), lies_in_order(given, steps)
+    return show, ordered, program.direct, None, type_, device, program.launches
+
+
+_NO_WAY: Final = (None, True, None, None, None, None, 0)
+
+
+def _same(storage: Storage, general: Any, args: Any) -> Tensor:
+    return real_tensor(storage)
+
+
+def _in_turn(steps: Sequence[Show]) -> Show:
+    """The steps as one function."""
+    if len(steps) == 1:
+        return steps[0]
+
+    def show(x: Any) -> Any:
+        for step in steps:
+            x = step(x)
+        return x
+
+    return show

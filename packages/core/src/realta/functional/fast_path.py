@@ -14,12 +14,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from realta import runtime
-from realta.context import current, record_fitting
+from realta.context import current, record_fitting, record_traced
 from realta.functional.numbers import NumberOperand
 from realta.functional.operation import fast_path_enabled, new_memo
 from realta.graph import Graph, Input, Node
 from realta.ops import NO_ATTRS, OpDef
 from realta.runtime import Storage
+from realta.runtime.deferred import filled
 from realta.runtime.wrappers import execute_wrappers
 from realta.tensor import Tensor
 from realta.types import TensorType
@@ -96,11 +97,11 @@ def fast_binary(op: OpDef, general: Function) -> Function:
                 if a.__class__ is Storage:
                     if a.block is not None:
                         bare = direct
-                    a = a.handle if a.launch is None else None
+                    a = a.handle if a.launch is None else filled(a)
                 if b.__class__ is Storage:
                     if b.block is not None:
                         bare = direct
-                    b = b.handle if b.launch is None else None
+                    b = b.handle if b.launch is None else filled(b)
                 if a is not None and b is not None:
                     result = _new(Tensor)
                     try:
@@ -120,7 +121,11 @@ def fast_binary(op: OpDef, general: Function) -> Function:
         if types is None:
             return general(x, y)
         result = _new(Tensor)
-        record_fitting(context, op, x, y, types, result)
+        trace = context.trace
+        if trace is None:
+            record_fitting(context, op, x, y, types, result)
+        else:
+            record_traced(context, trace, op, x, y, types, result)
         return result
 
     call.__name__ = call.__qualname__ = general.__name__
@@ -152,7 +157,7 @@ def fast_unary(op: OpDef, general: Function) -> Function:
                 if a.__class__ is Storage:
                     if a.block is not None:
                         bare = direct
-                    a = a.handle if a.launch is None else None
+                    a = a.handle if a.launch is None else filled(a)
                 if a is not None:
                     result = _new(Tensor)
                     try:
@@ -172,7 +177,11 @@ def fast_unary(op: OpDef, general: Function) -> Function:
         if types is None:
             return general(x)
         result = _new(Tensor)
-        record_fitting(context, op, x, None, types, result)
+        trace = context.trace
+        if trace is None:
+            record_fitting(context, op, x, None, types, result)
+        else:
+            record_traced(context, trace, op, x, None, types, result)
         return result
 
     call.__name__ = call.__qualname__ = general.__name__

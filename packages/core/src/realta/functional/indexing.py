@@ -19,13 +19,17 @@ from realta.functional.arguments import (
     scalar_like,
     to_device,
 )
+from realta.functional.array_parts import IN_ORDER, ArrayParts, array_parts, deferred_tensor
 from realta.functional.basic_index import BASIC, BasicIndex, basic_index, integer_index
 from realta.functional.calls import describe_call
-from realta.functional.fast_movement import fast_row
 from realta.functional.gathering import index_tensor
+from realta.functional.large_parts import item_in_memory
 from realta.functional.operation import arithmetic, fast_path_enabled, movement, new_memo
 from realta.functional.replay import RunTimeIndex
 from realta.functional.storing import store
+from realta.runtime import Storage
+from realta.runtime.deferred import filled
+from realta.runtime.wrappers import execute_wrappers
 from realta.tensor import Tensor
 from realta.types import Shape, broadcast_shapes, int64, is_weak
 
@@ -33,6 +37,13 @@ __all__ = [
     "broadcasts", "buffer_store", "buffer_store_slice", "fitting", "getitem", "is_number",
     "read_basic", "setitem", "slice_tensor", "without_ones", "write_basic",
 ]  # fmt: skip
+
+_new: Final = object.__new__
+_get_context: Final = current.get
+_Array: Final = np.ndarray
+_as_array: Final = np.asarray
+_ONLY_BASIC: Final = BASIC.issuperset
+_parts: Final[dict[Any, ArrayParts | None]] = new_memo()
 
 
 def getitem(x: Tensor, key: Any) -> Tensor:
@@ -46,18 +57,46 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         ShapeError: a mask or arrays that do not fit.
         RealizationError: a mask that is a tensor of a graph.
     """
-    kind = type(key)
-    if kind is int and current.get() is None and x._settle() and x._type.shape:
-        # The position is a parameter, so that walking over rows meets one program.
-        return _row(x, key)
-    if kind in BASIC or (kind is tuple and BASIC.issuperset(map(type, key))):
-        return read_basic(x, key)
+    kind = key.__class__
+    if kind is tuple:
+        if len(key) == 2:
+            is_basic = key[0].__class__ in BASIC and key[1].__class__ in BASIC
+        else:
+            is_basic = _ONLY_BASIC(map(type, key))
+    else:
+        is_basic = kind in BASIC
+    if is_basic:
+        type_ = x._type
+        parts = _parts.get(type_)
+        if parts is None:
+            parts = _learn_parts(type_)
+        held = x._held
+        if parts is None or held is None or _get_context() is not None or execute_wrappers:
+            return _read(x, key)
+        if held.__class__ is Storage and held.block is None:
+            held = held.handle if held.launch is None else filled(held)
+        if held.__class__ is not _Array or held.shape != parts.shape or not parts.is_small:
+            item = item_in_memory(x, key, parts)
+            return _read(x, key) if item is None else item
+        try:
+            part = held[key]
+        except (IndexError, TypeError, ValueError):
+            return _read(x, key)  # which says what is wrong
+        if part.__class__ is not _Array:
+            part = _as_array(part)
+        found = parts.types.get(part.shape) or parts.type_of(part.shape)
+        if not part.flags.c_contiguous:
+            return deferred_tensor(found, parts.device, IN_ORDER, part)
+        result = _new(Tensor)
+        result._held, result._type = part, found
+        result._value = result._context = None
+        return result
     try:
-        found: Tensor = _choosing().read_chosen(x, key)
+        chosen: Tensor = _choosing().read_chosen(x, key)
     except RealtaError as error:
         error.at(describe_call("getitem", (x, key), {}))
         raise
-    return found
+    return chosen
 
 
 def _choosing() -> Any:
@@ -65,9 +104,27 @@ def _choosing() -> Any:
     return import_module("realta.functional.choosing")
 
 
+def _read(x: Tensor, key: Any) -> Tensor:
+    """``x[key]`` by a basic index in any context and on any device."""
+    if type(key) is int and current.get() is None and x._settle() and x._type.shape:
+        # The position is a parameter, so that walking over rows meets one program.
+        return _row(x, RunTimeIndex(integer_index(key, 0, x._type.static_shape[0])))
+    return read_basic(x, key)
+
+
 def _row_of(x: Tensor, position: RunTimeIndex) -> Tensor:
     index = scalar_like(position, int64, x._type.device)
     return apply("gather", x, index, axis=0)
+
+
+_row = arithmetic(_row_of, name="getitem")
+
+
+def _learn_parts(type_: Any) -> ArrayParts | None:
+    if type_ in _parts or not fast_path_enabled():
+        return None
+    found = _parts[type_] = array_parts(type_)
+    return found
 
 
 def _part_of(x: Tensor, key: Any) -> Tensor:
@@ -88,15 +145,6 @@ def _sliced(tensor: Tensor, found: BasicIndex) -> Tensor:
     return apply("slice", tensor, start=found.start, stop=found.stop, step=found.step)
 
 
-_rows = new_memo()
-_row_by = arithmetic(_row_of, _rows, name="getitem")
-
-
-def _row_at(x: Tensor, key: int) -> Tensor:
-    return _row_by(x, RunTimeIndex(integer_index(key, 0, x._type.static_shape[0])))
-
-
-_row = fast_row(_row_at, _rows, new_memo(), fast_path_enabled)
 read_basic = movement(_part_of, name="getitem")
 
 

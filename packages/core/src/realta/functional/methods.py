@@ -10,6 +10,7 @@ import numpy as np
 from realta.functional import class_members, movement
 from realta.functional.fast_path import fast_binary
 from realta.functional.indexing import getitem, setitem
+from realta.functional.operation import movement as as_movement
 from realta.functional.special import pos
 from realta.graph import Value
 from realta.ops import get_op
@@ -66,7 +67,9 @@ def attach(functions: Mapping[str, Function]) -> None:
     for dunder, name in COMPARISON.items():
         tensor[f"__{dunder}__"] = _operator(functions[name], f"__{dunder}__")
     tensor["__getitem__"], tensor["__setitem__"] = getitem, setitem
-    tensor["T"] = property(_transposed, doc="The last two axes exchanged, if there are two.")
+    tensor["T"] = property(
+        as_movement(_transposed, name="T"), doc="The last two axes exchanged, if there are two."
+    )
     tensor["mT"] = property(movement.matrix_transpose, doc="The last two axes exchanged.")
     for name in CLASS_MEMBERS:
         tensor[name] = staticmethod(getattr(class_members, name))

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, ParamSpec, TypeVar, overload
 
 from realta.context import (
     EagerRealizationContext,
+    Trace,
     caller_location,
     current,
     require_plain_function,
@@ -82,12 +83,21 @@ def _region(
     def region(*args: Any, **kwargs: Any) -> Any:
         context = current.get()
         if context is None:
-            with EagerRealizationContext(name, fuse=fuse, numerics=numerics, on_sync=on_sync):
-                return function(*args, **kwargs)
+            opened = EagerRealizationContext(name, fuse=fuse, numerics=numerics, on_sync=on_sync)
+            opened.trace = Trace()
+            opened.begin()
+            try:
+                result = function(*args, **kwargs)
+            except BaseException as error:
+                opened.__exit__(type(error), error, error.__traceback__)
+                raise
+            opened.__exit__(None, None, None)
+            return result
         if plain:
             # It asks for nothing of its own, so it stays within the region that is open.
             return function(*args, **kwargs)
         outer = context.region
+        context.trace = None
         context.region = Region(name, fuse, numerics, caller_location())
         try:
             return function(*args, **kwargs)

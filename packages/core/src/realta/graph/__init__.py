@@ -6,7 +6,14 @@ import copyreg
 from typing import TYPE_CHECKING, Any
 
 from realta.graph.builder import Builder, call_text
-from realta.graph.graph import Graph, all_nodes, graph_key, has_effects, topological
+from realta.graph.graph import (
+    Graph,
+    all_nodes,
+    compares_exactly,
+    graph_key,
+    has_effects,
+    topological,
+)
 from realta.graph.values import Input, Location, Node, Output, Region, Value, live_handles, node_of
 from realta.on_demand import on_demand
 
@@ -37,6 +44,7 @@ __all__ = [
     "Value",
     "all_nodes",
     "call_text",
+    "compares_exactly",
     "dump_graph",
     "graph_key",
     "has_effects",

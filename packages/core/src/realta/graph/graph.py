@@ -10,7 +10,7 @@ from realta.graph.values import Input, Node, Value, node_of
 from realta.ops import OpDef, OpKind
 from realta.types import Dim
 
-__all__ = ["Graph", "all_nodes", "graph_key", "has_effects", "topological"]
+__all__ = ["Graph", "all_nodes", "compares_exactly", "graph_key", "has_effects", "topological"]
 
 
 def topological(outputs: Iterable[Value], inputs: Iterable[Value] = ()) -> list[Node]:
@@ -131,7 +131,7 @@ def graph_key(graph: Graph) -> tuple[Any, ...]:
         if attrs:
             exact = is_exact.get(node.op)
             if exact is None:
-                exact = is_exact[node.op] = _compares_exactly(node.op)
+                exact = is_exact[node.op] = compares_exactly(node.op)
             if not exact or not node.type.is_static:
                 attrs = tuple([(k, inner.exact(v)) for k, v in attrs.items()])
         parts.append((node.op, tuple(map(lookup, node.operands)), attrs, node.types, region))
@@ -146,9 +146,9 @@ def graph_key(graph: Graph) -> tuple[Any, ...]:
     return tuple(parts)
 
 
-def _compares_exactly(op: OpDef) -> bool:
+def compares_exactly(op: OpDef) -> bool:
     """Whether the attributes of an op can be part of a key as they are."""
-    return all(a.kind not in ("float", "graph") for a in op.attrs.values())
+    return not op.attrs or all(a.kind not in ("float", "graph") for a in op.attrs.values())
 
 
 class _InnerKeys:

@@ -35,20 +35,23 @@ class Value:
             of a constant or a scalar parameter; None while it is only a value.
         handles: weak references to the tensors that name it: None, one reference, or a list.
         uses: how many operand slots of recorded nodes read it.
+        place: the place of its entry in the trace of the region it belongs to, -1 without one.
     """
 
-    __slots__ = ("handles", "payload", "type", "uses")
+    __slots__ = ("handles", "payload", "place", "type", "uses")
 
     type: TensorType
     payload: Any
     handles: Any
     uses: int
+    place: int
 
     def __init__(self, type: TensorType, payload: Any = None) -> None:
         self.type = type
         self.payload = payload
         self.handles = None
         self.uses = 0
+        self.place = -1
 
     def add_handle(self, reference: weakref.ref[Any]) -> None:
         """Notes one more tensor that names this value."""
@@ -192,6 +195,7 @@ class Node(Value):
         self.where = where
         self.region = region
         self.uses = 0
+        self.place = -1
         self._outputs: tuple[Value, ...] | None = None
 
     @property
@@ -227,6 +231,7 @@ class RecordedNode(Node):
 
     __slots__ = ("code", "first", "instruction", "second")
 
+    attrs = NO_ATTRS
     first: Value
     second: Value | None
     code: CodeType | None
@@ -237,6 +242,11 @@ class RecordedNode(Node):
         """The values it reads."""
         second = self.second
         return (self.first,) if second is None else (self.first, second)
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        """The result."""
+        return (self,)
 
     @property
     def where(self) -> Any:

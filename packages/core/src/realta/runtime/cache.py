@@ -42,6 +42,8 @@ class ExecutableCache:
 
     def __init__(self, limit: int = DEFAULT_ENTRIES) -> None:
         self.limit = limit
+        self.generation = 0
+        """Counts how often it was cleared."""
         self._lock = threading.Lock()
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()
         self._making: dict[Hashable, threading.Lock] = {}
@@ -90,6 +92,7 @@ class ExecutableCache:
         """Forgets every program; those in use finish undisturbed."""
         with self._lock:
             self._programs.clear()
+            self.generation += 1
 
     def stats(self) -> CacheStats:
         """Counts as of now."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from realta.errors import RealizationError, RealtaError
+from realta.runtime.deferred import Deferred
 from realta.runtime.host import empty_array, writable_bytes
 from realta.runtime.launch import Launch, raise_again
 from realta.types import TensorType
@@ -31,15 +32,18 @@ class Storage:
         type: its type, with the device's name.
         block: the pooled buffer behind the handle; None for one that the session made itself.
         launch: what is not yet known about the run that fills it; None if it is complete and good.
+            A `Deferred` one has yet to begin: `wait` and `check` run it.
+        array: what `shown` gave.
     """
 
-    __slots__ = ("__weakref__", "block", "device", "handle", "launch", "type")
+    __slots__ = ("__weakref__", "array", "block", "device", "handle", "launch", "type")
 
     device: OpenDevice
     handle: Handle
     type: TensorType
     block: Block | None
     launch: Launch | None
+    array: NDArray[Any] | None
 
     def __init__(
         self,
@@ -54,6 +58,7 @@ class Storage:
         self.type = type
         self.block = block
         self.launch = launch
+        self.array = None
 
     @property
     def nbytes(self) -> int:
@@ -76,6 +81,9 @@ class Storage:
         launch = self.launch
         if launch is None:
             return
+        if launch.__class__ is Deferred:
+            launch.fill(self)
+            return
         error = launch.settle()
         if error is None and self.device.is_async:
             try:
@@ -88,7 +96,13 @@ class Storage:
         self.launch = None
 
     def check(self) -> None:
-        """Raises what is known to be wrong with it, without waiting for anything."""
+        """Raises what is known to be wrong with it, without waiting; has a handle after it.
+
+        Raises:
+            RealtaError: as `wait` does.
+        """
+        if self.launch.__class__ is Deferred:
+            self.wait()
         error = self.error
         if error is not None:
             raise raise_again(error) from error.__cause__
@@ -108,6 +122,23 @@ class Storage:
         owner = _Export(self, memory)
         flat = np.asarray(owner).view(self.type.dtype.numpy)
         return _sealed(flat.reshape(self.type.static_shape))
+
+    def shown(self) -> NDArray[Any] | None:
+        """Host memory as it is, for who holds this storage: the array does not keep it alive.
+
+        Returns:
+            None where it is not in host memory, or not known to be complete and good.
+        """
+        if self.launch is not None:
+            if self.launch.__class__ is not Deferred:
+                return None
+            self.wait()
+        if self.array is None:
+            memory = self.device.session.view(self.handle, self.type)
+            if memory is not None and self.type.size:
+                flat = np.frombuffer(memory, np.uint8, count=self.type.nbytes)
+                self.array = flat.view(self.type.dtype.numpy).reshape(self.type.static_shape)
+        return self.array
 
     def copy_to_host(self) -> NDArray[Any]:
         """The values as a new writable array.
@@ -131,6 +162,7 @@ class Storage:
         """Gives the buffer up; using this storage raises from now on."""
         self.handle = None
         self.block = None
+        self.array = None
         self.launch = _DONATED
 
     def __repr__(self) -> str:
