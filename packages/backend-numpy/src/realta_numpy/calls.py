@@ -19,12 +19,13 @@ from realta.graph import Node, Value, call_text
 from realta.ops import OpKind
 
 from realta_numpy.frame import Unframed
+from realta_numpy.fused import kernel_of_group
 from realta_numpy.instructions import instruction_of
 from realta_numpy.kernels import IN_PLACE, Kernel, kernel_of
 from realta_numpy.loops import TILE
 from realta_numpy.memory import typed
 from realta_numpy.movement import copy_blocks, moved
-from realta_numpy.program import VIEWS, Program, build_program
+from realta_numpy.program import VIEWS, Program
 from realta_numpy.source import write_source
 
 __all__ = ["Call", "FusedCall", "OpsCall", "call_of_group", "node_group"]
@@ -37,11 +38,13 @@ class FusedCall:
     """A group as one generated kernel.
 
     Args:
-        program: its code.
+        group: what it computes.
+        program: its code, which refers to a copy of the group.
         source: the Python text.
         kernel: the function: ``kernel(*inputs, *outputs)``.
     """
 
+    group: Group
     program: Program
     source: str
     kernel: Callable[..., None]
@@ -156,9 +159,8 @@ def call_of_group(group: Group, name: str) -> list[tuple[Group, Call]]:
 
 
 def _fused(group: Group, name: str) -> FusedCall:
-    program = build_program(group)
-    source = write_source(program, name)
-    return FusedCall(program, source.text, source.compile())
+    kernel = kernel_of_group(group, name)
+    return FusedCall(group, kernel.program, kernel.source.text, kernel.function)
 
 
 def _ops(group: Group) -> OpsCall:

@@ -57,7 +57,7 @@ def _kernel_call(graph: Graph, calls: Sequence[Call]) -> Direct | None:
     """One kernel from the graph's inputs to its one output."""
     if STATE is None or len(calls) != 1 or not isinstance(calls[0], FusedCall):
         return None
-    group, kernel = calls[0].program.group, calls[0].kernel
+    group, kernel = calls[0].group, calls[0].kernel
     if group.inputs != graph.inputs or group.outputs != graph.outputs or len(graph.outputs) != 1:
         return None
     out = graph.outputs[0].type
@@ -109,9 +109,10 @@ def _only_ufunc(graph: Graph, calls: Sequence[Call]) -> Any:
     out = graph.outputs[0].type
     plain = all(v in program.group.inputs and v.type.shape == out.shape for v in program.operands)
     fits = plain and isinstance(function, np.ufunc) and not program.constants
-    reads = (
-        tuple(graph.inputs.index(program.operands[a.number]) for a in step.reads) if fits else ()
-    )
+    reads: tuple[int, ...] = ()
+    if fits:
+        places = [program.group.inputs.index(program.operands[a.number]) for a in step.reads]
+        reads = tuple([graph.inputs.index(calls[0].group.inputs[n]) for n in places])
     # A result of another dtype than the operands' says nothing about whether they were bytes.
     same = all(v.type.dtype is out.dtype for v in graph.inputs)
     if (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -29,9 +31,15 @@ _INDENT: Final = "    "
 _ALIGN: Final = memory.ALIGNMENT
 
 
-@lru_cache(maxsize=256)
-def _code(text: str) -> CodeType:
-    """Compiled text; equal kernels of one graph, as parts of a long chain, share it."""
+_NUMBERS: Final = re.compile(
+    r"(?<!\w)\((?:-?\d+, ?)+(?:-?\d+)?,?\)"  # a tuple, not the arguments of a call
+    r"|(?<![\w.])\d+(?![\w.])"
+)
+
+
+@lru_cache(maxsize=1024)
+def compiled(text: str) -> CodeType:
+    """Compiled text without numbers, which kernels of one structure share for all extents."""
     return compile(text, "<realta_numpy kernel>", "exec")
 
 
@@ -52,7 +60,15 @@ class Source:
     def compile(self) -> Callable[..., None]:
         """The function."""
         names = dict(self.names)
-        exec(_code(self.text), names)
+        numbers: dict[str, str] = {}
+
+        def name(found: re.Match[str]) -> str:
+            # Not one for equal numbers: for other extents they may differ.
+            numbers[f"n{len(numbers)}"] = found[0]
+            return f"n{len(numbers) - 1}"
+
+        exec(compiled(_NUMBERS.sub(name, self.text)), names)
+        names.update({key: ast.literal_eval(text) for key, text in numbers.items()})
         return names["kernel"]  # type: ignore[no-any-return]
 
 

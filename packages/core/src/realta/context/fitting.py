@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from realta.context.base import YOUNG, RecordingContext
 from realta.context.location import caller, is_user_code
-from realta.context.trace import Trace
 from realta.graph.values import RecordedNode
 from realta.ops import OpDef
 from realta.types import TensorType
@@ -87,7 +86,6 @@ def record_fitting(
 
 def record_traced(
     context: RecordingContext,
-    trace: Trace,
     op: OpDef,
     first: Any,
     second: Any,
@@ -98,6 +96,7 @@ def record_traced(
 
     Such a region is realized as a whole, so nobody asks how many ops read a value.
     """
+    trace: Any = context.trace
     a = first._value
     if a is None or first._context is not context or first._held is not None:
         a = context._sources.get(id(first._held))

@@ -24,7 +24,7 @@ from realta.functional.array_parts import (
 from realta.functional.large_parts import large_part
 from realta.functional.replay import Replay, call_key
 from realta.runtime import Storage
-from realta.runtime.deferred import Deferred
+from realta.runtime.deferred import filled
 from realta.runtime.units import SMALL_BYTES
 from realta.runtime.wrappers import execute_wrappers
 from realta.tensor import Tensor, real_tensor
@@ -99,11 +99,9 @@ def fast_movement(
         show, ordered, direct, large, result_type, device, launches = found
         held = x._held
         if held.__class__ is Storage:
-            if held.launch is not None:
-                if held.launch.__class__ is not Deferred:
-                    # An unfinished launch may hold an error, which the general path raises.
-                    return general(x, *args)
-                held.wait()
+            if held.launch is not None and filled(held) is None:
+                # An unfinished launch may hold an error, which the general path raises.
+                return general(x, *args)
             if large is not None:
                 return large(held, general, args)
             held = held.handle

@@ -121,11 +121,8 @@ def fast_binary(op: OpDef, general: Function) -> Function:
         if types is None:
             return general(x, y)
         result = _new(Tensor)
-        trace = context.trace
-        if trace is None:
-            record_fitting(context, op, x, y, types, result)
-        else:
-            record_traced(context, trace, op, x, y, types, result)
+        record = record_fitting if context.trace is None else record_traced
+        record(context, op, x, y, types, result)
         return result
 
     call.__name__ = call.__qualname__ = general.__name__
@@ -177,11 +174,8 @@ def fast_unary(op: OpDef, general: Function) -> Function:
         if types is None:
             return general(x)
         result = _new(Tensor)
-        trace = context.trace
-        if trace is None:
-            record_fitting(context, op, x, None, types, result)
-        else:
-            record_traced(context, trace, op, x, None, types, result)
+        record = record_fitting if context.trace is None else record_traced
+        record(context, op, x, None, types, result)
         return result
 
     call.__name__ = call.__qualname__ = general.__name__
