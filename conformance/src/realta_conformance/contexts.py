@@ -29,7 +29,8 @@ from realta_conformance.digest import graph_digest
 from realta_conformance.execution import raised
 from realta_conformance.formats import Array
 from realta_conformance.levels import LEVELS, WRITTEN_BY_CORE
-from realta_conformance.oracle import all_within, same_bits
+from realta_conformance.judging import judge_results
+from realta_conformance.oracle import same_bits
 from realta_conformance.outcome import Outcome
 from realta_conformance.running import level_cases, probe_outcomes
 from realta_conformance.selection import select
@@ -287,10 +288,7 @@ def _judge(
     """The check that fails, why, and the largest distance in ulps."""
     if error is not None or results is None:
         return "run", raised(error)[1] if error else "no results", 0.0
-    verdict = all_within(
-        case.op, results, case.calls()[0][1], flush=device.flushes,
-        looser=device.looser(case.op, case.dtype),
-    )  # fmt: skip
+    verdict = judge_results(device, case, results)
     if not verdict.ok:
         return "values", verdict.reason, verdict.max_ulp
     eager = known.setdefault(case, results)

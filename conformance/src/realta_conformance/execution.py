@@ -17,7 +17,8 @@ from realta.backend import Executable, Handle, TensorType, UnsupportedOp
 from realta_conformance.case import Case
 from realta_conformance.device import Device
 from realta_conformance.formats import Array
-from realta_conformance.oracle import Verdict, all_within, same_bits
+from realta_conformance.judging import judge_results
+from realta_conformance.oracle import Verdict, same_bits
 from realta_conformance.packing import Pack, launches_of, pack
 
 __all__ = ["Findings", "run_alone", "run_constants", "run_pack"]
@@ -147,15 +148,7 @@ class _Run:
     def compare(self, results: Sequence[Array], turn: int) -> list[Verdict]:
         verdicts = []
         for case, span in zip(self.packed.cases, self.packed.spans, strict=True):
-            verdicts.append(
-                all_within(
-                    case.op,
-                    results[span],
-                    case.calls()[turn][1],
-                    flush=self.device.flushes,
-                    looser=self.device.looser(case.op, case.dtype),
-                )
-            )
+            verdicts.append(judge_results(self.device, case, results[span], turn))
         return verdicts
 
 
@@ -261,9 +254,6 @@ def _judge_constants(device: Device, case: Case, found: Findings, arrays: list[A
     if device.exact and not _all_same(found.results, arrays):
         found.fail("constants", "operands given as constants gave other bits")
         return
-    verdict = all_within(
-        case.op, arrays, case.calls()[0][1], flush=device.flushes,
-        looser=device.looser(case.op, case.dtype),
-    )  # fmt: skip
+    verdict = judge_results(device, case, arrays)
     if not verdict.ok and "values" not in found.failures:
         found.fail("constants", verdict.reason)

@@ -104,8 +104,9 @@ def draws_inside(device: Device) -> Iterator[Finding]:
     (iteration, path, counter) of the loop's own state.
     """
     reason = _lacks(device)
-    if reason:
-        yield Finding(skipped=reason)
+    words = device.capabilities.ops.get("broadcast", frozenset())
+    if reason or realta.uint32 not in words:
+        yield Finding(skipped=reason or "no uint32, of which the state of draws is made")
         return
 
     def drawn(x: Any) -> Any:
