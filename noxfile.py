@@ -25,7 +25,9 @@ OPENCL = "packages/backend-opencl[pocl,intel]"
 CUDA = "packages/backend-cuda"
 # Stands in for a GPU in tests; never published.
 EMULATOR = "packages/backend-cuda/emulator"
-EXAMPLES = ("examples/backend-minimal", "examples/backend-kernel")
+EXAMPLES = ("examples/backend-minimal", "examples/backend-kernel", "examples/backend-numexpr")
+# Hundreds of megabytes come with it: it is installed where it is certified, and nowhere else.
+JAX = "examples/backend-jax"
 BACKENDS = ("packages/backend-numpy", OPENCL, CUDA, "packages/backend-llvm", *EXAMPLES)
 MEMBERS = (*CORE, *BACKENDS, "conformance", "saboteurs")
 
@@ -37,6 +39,8 @@ DEVICES = {
 }
 # The suite's report is the same however many processes share the work.
 JOBS = ("--jobs", "auto")
+# Backends that were written from the guide, with where their expectations and certificates are.
+STRANGERS = {"numexpr:0": "examples/backend-numexpr", "jax:0": JAX}
 # Each device that runs generated kernels, with the variable that says for which kind of device.
 KERNEL_DEVICES = {
     "interp:0": "REALTA_INTERP_PROFILE",
@@ -164,6 +168,21 @@ def cuda_emulator(session: nox.Session) -> None:
     """Builds what stands in for a CUDA driver; needs g++, and says so."""
     install(session, members=(*CORE, CUDA, EMULATOR))
     session.run("python", "-m", "realta_cuda_emulator", "build")
+
+
+@nox.session
+def examples(session: nox.Session) -> None:
+    """Certifies the backends written from the guide; compares with the certificates they keep."""
+    install(session, members=(*CORE, *STRANGERS.values(), "conformance"))
+    folder = ROOT / "build" / "examples"
+    folder.mkdir(parents=True, exist_ok=True)
+    for device, home in STRANGERS.items():
+        report = folder / f"{device.replace(':', '-')}.json"
+        declared = ("--expectations", f"{home}/conformance.toml")
+        arguments = ("--device", device, *declared, "--json", str(report))
+        session.run("realta-conformance", "run", *arguments)
+        golden = f"{home}/certificate.json"
+        session.run("python", "tools/golden.py", str(report), golden, *session.posargs)
 
 
 @nox.session

@@ -30,6 +30,8 @@ MEMBERS = [
     "saboteurs",
     "examples/backend-minimal",
     "examples/backend-kernel",
+    "examples/backend-numexpr",
+    "examples/backend-jax",
 ]
 
 

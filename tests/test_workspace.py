@@ -17,7 +17,7 @@ README_COMMANDS = [f"{PREPARE} && .venv/bin/nox -s {session}" for session in ("t
 
 def test_one_version() -> None:
     versions = bump_version.versions()
-    assert len(versions) == 10
+    assert len(versions) == 12
     assert len(set(versions.values())) == 1, versions
 
 
