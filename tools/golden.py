@@ -28,7 +28,7 @@ def certificate(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _level(level: dict[str, Any]) -> dict[str, Any]:
-    problems = [case for case in level["not_passed"] if case["outcome"] not in ("n/a", "limited")]
+    problems = [case for case in level["not_passed"] if case["outcome"] in ("failed", "declared")]
     return {
         "verdict": level["verdict"],
         "certified_for": level["dtypes"],
