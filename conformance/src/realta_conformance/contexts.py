@@ -28,8 +28,8 @@ from realta_conformance.device import Device
 from realta_conformance.digest import graph_digest
 from realta_conformance.execution import raised
 from realta_conformance.formats import Array
-from realta_conformance.levels import LEVELS, WRITTEN_BY_CORE
 from realta_conformance.judging import judge_results
+from realta_conformance.levels import LEVELS, WRITTEN_BY_CORE
 from realta_conformance.oracle import same_bits
 from realta_conformance.outcome import Outcome
 from realta_conformance.running import level_cases, probe_outcomes
