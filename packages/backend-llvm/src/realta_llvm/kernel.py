@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from realta.codegen.index_width import index_bits
-from realta.codegen.indices import Greatest, Index, Least
+from realta.codegen.indices import Axis, Greatest, Index, Least, leaves
 from realta.codegen.ir import (
     GROUP,
     LANE,
@@ -27,7 +27,7 @@ from realta.codegen.ir import (
 )
 from realta.codegen.preamble_conversions import bits_type
 from realta.codegen.uniformity import varies, varying_names
-from realta.codegen.walking import all_expressions
+from realta.codegen.walking import all_expressions, statements
 from realta.types import bool_, int32, int64
 
 from realta_llvm.code import Code, Coder, element_type
@@ -61,6 +61,7 @@ class KernelText(Expressions):
         self.indices = Indices(self.coder, bits, self.varying, self.code)
         self.memory = Memory(self.coder, self.indices)
         self.memory.pointers = {b.name: f"%{b.name}" for b in kernel.buffers}
+        self._registers = _register_arrays(kernel)
 
     # -- the function -----------------------------------------------------------------------------
 
@@ -117,7 +118,7 @@ class KernelText(Expressions):
 
     def loop(self, loop: Loop, *, wide: bool) -> None:
         name, extent = loop.axis.name, loop.axis.extent
-        if extent == 1 or (loop.unroll and extent <= _UNROLLED):
+        if extent == 1 or (loop.unroll and extent <= _UNROLLED and self._pays(loop)):
             for turn in range(extent):
                 with self.indices.turn(name, turn):
                     self.statements(loop.body, wide=wide)
@@ -130,6 +131,12 @@ class KernelText(Expressions):
 
         if extent:
             self.repeat(Value("0", "i64"), Value(str(extent), "i64"), extent, write, loop.body)
+
+    def _pays(self, loop: Loop) -> bool:
+        """Whether a loop is to be written out: if arrays of lanes become registers by that."""
+        buffers = [e.buffer for e in all_expressions(loop.body) if isinstance(e, Load)]
+        buffers += [s.buffer for s in statements(loop.body) if isinstance(s, Store)]
+        return any(buffer.name in self._registers for buffer in buffers)
 
     def fold(self, statement: Fold) -> None:
         """Combines lanes."""
@@ -375,3 +382,20 @@ class KernelText(Expressions):
         if mask is not None:
             value = self.coder.select(mask, value, self.memory.own(buffer, element))
         self.memory.put_own(buffer, element, value)
+
+
+def _register_arrays(kernel: Kernel) -> frozenset[str]:
+    """Arrays of lanes whose elements all have known numbers once loops are written out."""
+    unrolled = {
+        s.axis.name for s in statements(kernel.body) if isinstance(s, Loop) and s.unroll
+    }  # fmt: skip
+    used: dict[str, bool] = {}
+    steps = statements(kernel.body)
+    accesses: list[Load | Store] = [e for e in all_expressions(kernel.body) if isinstance(e, Load)]
+    accesses += [s for s in steps if isinstance(s, Store)]
+    for access in accesses:
+        if access.buffer.space != "lane":
+            continue
+        known = all(isinstance(x, Axis) and x.name in unrolled for x in leaves(access.index))
+        used[access.buffer.name] = used.get(access.buffer.name, True) and known
+    return frozenset([name for name, known in used.items() if known])
