@@ -16,7 +16,6 @@ from realta.backend import ArgumentError, CompilationError
 __all__ = ["Library", "Machine", "host_width", "this_machine"]
 
 WIDTH_VARIABLE: Final = "REALTA_LLVM_WIDTH"
-OPT = int(os.environ.get("OPT", "2"))
 WIDTHS: Final = (4, 8, 16)
 
 
@@ -80,7 +79,7 @@ class Machine:
         self.features: str = given
         target = llvm.Target.from_triple(self.triple)
         self._target = target.create_target_machine(
-            cpu=self.cpu, features=given, opt=OPT, reloc="static", codemodel="jitdefault", jit=True
+            cpu=self.cpu, features=given, opt=2, reloc="pic", codemodel="small", jit=True
         )
         self.layout = str(self._target.target_data)
         self._lock = threading.Lock()

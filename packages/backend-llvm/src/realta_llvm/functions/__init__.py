@@ -18,6 +18,7 @@ from realta_llvm.functions import (
     inverse_trigonometry,
     logarithm,
     power,
+    remainder,
     roots,
     trigonometry,
 )
@@ -34,6 +35,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     **inverse_hyperbolic.FUNCTIONS,
     **error_function.FUNCTIONS,
     **power.FUNCTIONS,
+    **remainder.FUNCTIONS,
     **roots.FUNCTIONS,
 }
 """By the name of the instruction of the kernel IR: ``function(lanes, x[, y])``."""
