@@ -33,7 +33,7 @@ _LIBRARY: Final = "libcuda.so.1"
 _RUNTIME: Final = ("scheduler", "memory")
 _DRIVER: Final = (
     "driver", "driver_device", "driver_streams", "driver_memory", "driver_modules",
-    "driver_graphs", "checks", *_RUNTIME,
+    "driver_graphs", "driver_record", "checks", *_RUNTIME,
 )  # fmt: skip
 _FLAGS: Final = (
     "-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-Wall", "-Wextra",
@@ -96,7 +96,7 @@ def _key() -> str:
     """What the libraries are made from."""
     sources = [path.read_bytes() for path in sorted(NATIVE.iterdir()) if path.is_file()]
     header = (cuda_header() / "cuda.h").read_bytes()
-    return digest(identity(), header, *_FLAGS, *sources)
+    return digest(identity(), header, Path(__file__).read_bytes(), *sources)
 
 
 def _driver(scratch: Path) -> Path:
@@ -116,7 +116,8 @@ def _runner(scratch: Path, sanitizer: str) -> Path:
     sources = [NATIVE / f"{name}.cpp" for name in ("runner", "scheduler")]
     objects = _compile(scratch, sources, [*_FLAGS, f"-D{macro}", "-I", str(NATIVE)])
     program = scratch / f"runner-{sanitizer}"
-    link = ["-rdynamic", "-o", str(program), *map(str, objects), library, "-lubsan", "-ldl", "-lm"]
+    link = ["-rdynamic", "-Wl,--no-as-needed", "-o", str(program), *map(str, objects)]
+    link += [library, "-lubsan", "-ldl", "-lm"]
     run([compiler(), *link], f"the runner for the sanitizer {sanitizer} cannot be linked")
     return program
 

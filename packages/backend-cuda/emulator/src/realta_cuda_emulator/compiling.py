@@ -19,16 +19,18 @@ from typing import Final
 from realta.runtime import shared_kernel_cache
 
 from realta_cuda_emulator.errors import EmulatorError, KernelCompilationError
-from realta_cuda_emulator.settings import checked
+from realta_cuda_emulator.settings import checked, record_folder
 from realta_cuda_emulator.toolchain import (
     NATIVE,
     architecture,
     clean_environment,
     compiler,
+    digest,
     identity,
+    store,
 )
 
-__all__ = ["compile_image", "kernel_names"]
+__all__ = ["compile_image", "kernel_names", "source_key"]
 
 _KERNEL: Final = re.compile(
     r"__global__\s+void\s+(?:__launch_bounds__\s*\(([^)]*)\)\s*)?(\w+)\s*\("
@@ -76,6 +78,8 @@ def compile_image(source: str, options: Sequence[str] = (), sanitizer: str = "")
     unit = _translation_unit(source, checked=checked() and not sanitizer)
     kept = tuple(sorted(option for option in options if option.startswith(("-D", "-I"))))
     flags = (*_FLAGS, *architecture(), *_instrumentation(sanitizer), *kept)
+    if record_folder() and not sanitizer:
+        store(Path(record_folder()) / f"{source_key(source)}.cu", source.encode())
     cache = shared_kernel_cache()
     key = cache.key("cuda-emulator", unit, _header(), identity(), *flags)
     image = cache.find(key)
@@ -83,6 +87,11 @@ def compile_image(source: str, options: Sequence[str] = (), sanitizer: str = "")
         image = _compiled(unit, flags)
         cache.keep(key, image)
     return image
+
+
+def source_key(source: str) -> str:
+    """What launches of a source's kernels are recorded under."""
+    return digest(source)
 
 
 def kernel_names(source: str) -> dict[str, int]:
@@ -123,7 +132,7 @@ def _translation_unit(source: str, *, checked: bool) -> str:
             '#line 1 "kernel.cu"',
             body,
             *entries,
-            f"EMU_IMAGE({int(checked)})",
+            f'EMU_IMAGE({int(checked)}, "{source_key(source)}")',
             "",
         )
     )

@@ -11,6 +11,9 @@
 ``REALTA_CUDA_EMULATE_CHECK``
     ``on``: every load and store is checked for its bounds, for races and for memory that nothing
     has written. Kernels run several times slower.
+``REALTA_CUDA_EMULATE_RECORD``
+    A folder that gets the source of each kernel and its first launch, for
+    ``python -m realta_cuda_emulator sanitize``.
 ``REALTA_CUDA_EMULATE_ARCH``
     The compute capability of the device: ``90`` is 9.0.
 ``REALTA_CUDA_EMULATE_DEVICES``
@@ -27,7 +30,7 @@ from typing import Final, TypeVar
 
 from realta_cuda_emulator.errors import EmulatorError
 
-__all__ = ["PREFIX", "checked", "configuration", "forced", "order_number"]
+__all__ = ["PREFIX", "checked", "configuration", "forced", "order_number", "record_folder"]
 
 PREFIX: Final = "REALTA_CUDA_EMULATE"
 _T = TypeVar("_T")
@@ -68,6 +71,11 @@ def configuration() -> dict[str, int]:
         if given:
             found[name] = _positive(suffix, given)
     return found
+
+
+def record_folder() -> str:
+    """Where launches are recorded; empty for nowhere."""
+    return os.environ.get(f"{PREFIX}_RECORD", "").strip()
 
 
 def order_number(given: str | int) -> int:

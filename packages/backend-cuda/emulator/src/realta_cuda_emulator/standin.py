@@ -14,7 +14,7 @@ from typing import Final
 
 from realta_cuda_emulator.building import HOW, driver_library
 from realta_cuda_emulator.errors import EmulatorError
-from realta_cuda_emulator.settings import PREFIX, configuration, forced, order_number
+from realta_cuda_emulator.settings import PREFIX, configuration, forced, order_number, record_folder
 
 __all__ = ["configure", "install", "installed", "message", "real_driver", "reset", "statistics"]
 
@@ -52,6 +52,9 @@ def install() -> None:
     _loaded[_NAME] = found
     for name, value in wanted.items():
         found.realta_emulator_configure(name.encode(), value)
+    if record_folder():
+        Path(record_folder()).mkdir(parents=True, exist_ok=True)
+        found.realta_emulator_record(record_folder().encode())
 
 
 def installed() -> bool:

@@ -139,6 +139,11 @@ EXPORT int realta_emulator_configure(const char *name, long long value) {
     return 0;
 }
 
+EXPORT void realta_emulator_record(const char *folder) {
+    std::lock_guard<std::recursive_mutex> held(mutex);
+    record_folder = folder;
+}
+
 EXPORT long long realta_emulator_statistic(const char *name) {
     std::lock_guard<std::recursive_mutex> held(mutex);
     const std::string key = name;

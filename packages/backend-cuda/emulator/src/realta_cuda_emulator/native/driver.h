@@ -63,6 +63,15 @@ struct Kernel {
     int dynamic_shared_limit = 48 * 1024;
 };
 
+// What a launch was given, with a copy of the values of its arguments.
+struct Given {
+    Kernel *kernel;
+    emu_uint3 grid, block;
+    unsigned dynamic_shared;
+    std::vector<uint64_t> values;
+    std::vector<size_t> places;  // where in the values each argument begins
+};
+
 struct Settings {
     bool lazy = false;       // streams wait until somebody waits for them
     bool skip = false;       // launches do nothing, for measurements of what calls them
@@ -96,6 +105,9 @@ CUresult synchronize_all();
 // Ends the context with an error and says why on standard error.
 CUresult poison(CUresult result, const std::string &message);
 bool capturing();
+// Writes a launch into a file for a runner, if a folder for that is set (driver_record.cpp).
+void record(const Given &given);
+extern std::string &record_folder;
 void leave_capture(const Graph *graph);  // takes all streams out of it
 void forget_streams();
 

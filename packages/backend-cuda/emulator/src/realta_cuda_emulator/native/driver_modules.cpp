@@ -237,15 +237,6 @@ CUresult do_cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, 
 
 // -- launches --------------------------------------------------------------------------------------
 
-// What a launch was given, with a copy of the values of its arguments.
-struct Given {
-    Kernel *kernel;
-    emu_uint3 grid, block;
-    unsigned dynamic_shared;
-    std::vector<uint64_t> values;
-    std::vector<size_t> places;  // where in the values each argument begins
-};
-
 std::string line_of(const Library &library, const void *code) {
     if (!code || (uintptr_t)code < library.base) return "";
     const std::string path = temporary_file(library.image);
@@ -298,12 +289,10 @@ CUresult execute(Given &given) {
     if (settings.fail_launch && --settings.fail_launch == 0)
         return poison(CUDA_ERROR_LAUNCH_FAILED,
                       "kernel " + given.kernel->name + ": this launch was asked to fail");
-    std::vector<void *> pointers(given.places.size() + 1);
-    for (size_t n = 0; n < given.places.size(); ++n)
-        pointers[n] = &given.values[given.places[n]];
-    // The pointers follow the values, for `arguments_begin` and `arguments_end`.
+    if (!record_folder.empty()) record(given);
+    // Pointers to the values follow the values.
     const size_t values = given.values.size();
-    std::vector<uint64_t> both(values + pointers.size());
+    std::vector<uint64_t> both(values + given.places.size() + 1);
     memcpy(both.data(), given.values.data(), values * 8);
     for (size_t n = 0; n < given.places.size(); ++n)
         both[values + n] = (uint64_t)&both[given.places[n]];

@@ -367,7 +367,8 @@ extern "C" char __stop_emu_shared[] __attribute__((weak, visibility("hidden")));
 struct emu_image {
     char *shared_begin, *shared_end;
     int checked;
+    const char *key;
 };
-#define EMU_IMAGE(checked) \
+#define EMU_IMAGE(checked, key) \
     extern "C" __attribute__((visibility("default"))) const emu_image emu_image_info = { \
-        __start_emu_shared, __stop_emu_shared, checked};
+        __start_emu_shared, __stop_emu_shared, checked, key};

@@ -21,7 +21,8 @@ struct emu_kernel {
 };
 struct emu_image {
     char *shared_begin, *shared_end;
-    int checked;  // whether its accesses call checks.cpp
+    int checked;      // whether its accesses call checks.cpp
+    const char *key;  // of the source that it is made from
 };
 
 namespace emu {

@@ -1,0 +1,61 @@
+"""Replay: recorded launches under every sanitizer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from realta_cuda_emulator.sanitizers import PASSES, watch
+
+__all__ = ["Recorded", "recorded", "replay"]
+
+_MOST_BLOCKS: Final = 64  # ThreadSanitizer keeps something for each thread of each
+
+
+class Recorded(NamedTuple):
+    """A launch that the stand-in driver recorded.
+
+    Args:
+        kernel: the name of the kernel.
+        source: where its source is.
+        launch: where the launch is.
+    """
+
+    kernel: str
+    source: Path
+    launch: Path
+
+
+def recorded(folder: Path, most: int) -> list[Recorded]:
+    """At most so many launches of each kernel's name, with few blocks; the same ones each time."""
+    found: list[Recorded] = []
+    taken: Counter[str] = Counter()
+    for launch in sorted(folder.glob("*.launch")):
+        key, _, kernel = launch.stem.partition("-")
+        source = folder / f"{key}.cu"
+        if taken[kernel] < most and source.exists() and _blocks(launch) <= _MOST_BLOCKS:
+            taken[kernel] += 1
+            found.append(Recorded(kernel, source, launch))
+    return found
+
+
+def replay(launches: list[Recorded], workers: int = 2) -> Iterator[tuple[Recorded, str, str]]:
+    """Watches each launch in each way: the launch, the way, and the report if it is not clean."""
+
+    def one(work: tuple[Recorded, str]) -> tuple[Recorded, str, str]:
+        launch, name = work
+        source = launch.source.read_text(encoding="utf-8")
+        verdict = watch(source, launch.kernel, launch.launch.read_bytes(), PASSES[name])
+        return launch, name, "" if verdict.clean else verdict.report or "it fails"
+
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        yield from pool.map(one, [(launch, name) for launch in launches for name in PASSES])
+
+
+def _blocks(launch: Path) -> int:
+    with launch.open("rb") as file:
+        sizes = [int(word) for word in file.readline().split()[:3]]
+    return sizes[0] * sizes[1] * sizes[2]
