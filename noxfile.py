@@ -47,6 +47,13 @@ KERNEL_DEVICES = {
     "opencl:intel": "REALTA_OPENCL_PROFILE",
     "opencl:pocl": "REALTA_OPENCL_PROFILE",
 }
+# How the stand-in for a CUDA device runs the suite.
+CUDA_MODES = {
+    "forward": {},
+    "reversed": {"REALTA_CUDA_EMULATE_ORDER": "reversed"},
+    "seeded": {"REALTA_CUDA_EMULATE_ORDER": "3"},
+    "lazy": {"REALTA_CUDA_EMULATE_STREAMS": "lazy"},
+}
 
 
 def install(session: nox.Session, *arguments: str, members: tuple[str, ...] = MEMBERS) -> None:
@@ -183,6 +190,39 @@ def examples(session: nox.Session) -> None:
         session.run("realta-conformance", "run", *arguments)
         golden = f"{home}/certificate.json"
         session.run("python", "tools/golden.py", str(report), golden, *session.posargs)
+
+
+@nox.session
+def cuda(session: nox.Session) -> None:
+    """Certifies the CUDA backend without a GPU: threads in several orders, and lazy streams."""
+    install(session, members=(*CORE, CUDA, EMULATOR, "conformance"))
+    session.run("python", "-m", "realta_cuda_emulator", "build")
+    folder = ROOT / "build" / "cuda"
+    folder.mkdir(parents=True, exist_ok=True)
+    strict = () if "--sample" in session.posargs else ("--strict",)
+    for name, variables in CUDA_MODES.items():
+        wanted = (*strict, *JOBS, *session.posargs, "--json", str(folder / f"{name}.json"))
+        # Kernels take longer to compile than to run: those of a run before are kept.
+        emulated = {"REALTA_CUDA_EMULATE": "1", "REALTA_CACHE_DIR": str(folder), **variables}
+        session.run("realta-conformance", "run", "--device", "cuda:0", *wanted, env=emulated)
+
+
+@nox.session
+def cuda_sanitizers(session: nox.Session) -> None:
+    """Runs kernels of the suite with every access checked, then some under each sanitizer."""
+    install(session, members=(*CORE, CUDA, EMULATOR, "conformance"))
+    session.run("python", "-m", "realta_cuda_emulator", "build")
+    folder = ROOT / "build" / "cuda-launches"
+    shutil.rmtree(folder, ignore_errors=True)
+    variables = {
+        "REALTA_CUDA_EMULATE": "1",
+        "REALTA_CUDA_EMULATE_CHECK": "on",
+        "REALTA_CUDA_EMULATE_RECORD": str(folder),
+    }
+    chosen = session.posargs or ("--sample",)
+    arguments = ("--device", "cuda:0", *JOBS, *chosen)
+    session.run("realta-conformance", "run", *arguments, env=variables)
+    session.run("python", "-m", "realta_cuda_emulator", "sanitize", str(folder))
 
 
 @nox.session
