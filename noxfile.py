@@ -25,10 +25,11 @@ OPENCL = "packages/backend-opencl[pocl,intel]"
 CUDA = "packages/backend-cuda"
 # Stands in for a GPU in tests; never published.
 EMULATOR = "packages/backend-cuda/emulator"
+LLVM = "packages/backend-llvm"
 EXAMPLES = ("examples/backend-minimal", "examples/backend-kernel", "examples/backend-numexpr")
 # Hundreds of megabytes come with it: it is installed where it is certified, and nowhere else.
 JAX = "examples/backend-jax"
-BACKENDS = ("packages/backend-numpy", OPENCL, CUDA, "packages/backend-llvm", *EXAMPLES)
+BACKENDS = ("packages/backend-numpy", OPENCL, CUDA, LLVM, *EXAMPLES)
 MEMBERS = (*CORE, *BACKENDS, "conformance", "saboteurs")
 
 # Each device that is certified, with what is asked of it.
@@ -240,6 +241,20 @@ def oclgrind(session: nox.Session) -> None:
 
 
 @nox.session
+def sanitizers(session: nox.Session) -> None:
+    """Runs conformance kernels, as plain C, under gcc's sanitizers, where they are."""
+    install(session)
+    session.run("python", "-m", "tools.sanitizers", *session.posargs)
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Random graphs on the LLVM backend against the kernel interpreter: `-- --minutes 10`."""
+    install(session, members=(*CORE, LLVM, "conformance"))
+    session.run("python", "-m", "tools.fuzz", *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Builds the documentation and runs every example in it."""
     install(session, "--group", "docs")
@@ -300,6 +315,8 @@ def full(session: nox.Session) -> None:
         "kernels",
         "kernel_example",
         "oclgrind",
+        "sanitizers",
+        "fuzz",
         "build",
     ):
         session.notify(name, posargs=())

@@ -51,4 +51,4 @@ def test_ci_installs_what_no_package_index_has_before_the_sessions_that_need_it(
     assert order == sorted(order)
     sessions = re.search(r"for session in (kernel_example .*); do", text)
     assert sessions is not None
-    assert sessions[1].split() == ["kernel_example", "oclgrind"]
+    assert sessions[1].split() == ["kernel_example", "oclgrind", "sanitizers"]

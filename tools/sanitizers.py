@@ -78,12 +78,15 @@ class SanitizedSession(CSession):
         text = self.folder / f"kernels{self.built}.c"
         text.write_text(source)
         library = text.with_suffix(".so")
-        command = ["gcc", *SANITIZE, *C.options, "-shared", "-fPIC", text, "-o", library, "-lm"]
+        files = [str(text), "-o", str(library), "-lm"]
+        command = ["gcc", *SANITIZE, *C.options, "-shared", "-fPIC", *files]
         # The compiler itself is not looked at.
         clean = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
         done = subprocess.run(command, capture_output=True, text=True, env=clean)
         if done.returncode:
-            raise CompilationError("gcc does not compile the kernels", done.stderr, source)
+            raise CompilationError(
+                "gcc does not compile the kernels", log=done.stderr, source=source
+            )
         return ctypes.CDLL(str(library)), {kernel.name: kernel for kernel in kernels}
 
     def launch(

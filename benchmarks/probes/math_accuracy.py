@@ -2,8 +2,8 @@
 
     python -m benchmarks.probes.math_accuracy [ARGUMENTS]
 
-Runs rendered kernels on every OpenCL platform and as plain C, and compares with the C library's
-long double functions, which gcc and x86-64 have. Prints a table of the worst errors in ulp, as
+Runs generated kernels on every OpenCL platform, as plain C and through LLVM, and compares with the C
+library's long double functions, which gcc and x86-64 have. Prints a table of the worst errors in ulp, as
 float32 / float64; a star marks what spec 5a does not allow.
 """
 
@@ -25,6 +25,7 @@ from realta.codegen.scalar import apply_scalar
 from realta.graph import Input
 from realta.ops import get_op
 from realta.ops.tolerances import tolerance, ulp
+from realta.plugins import backends, device_info, load_backend
 from realta.types import DType, TensorType, float32, float64
 
 __all__ = ["main"]
@@ -112,13 +113,15 @@ def kernel_of(name: str, dtype: DType, size: int) -> Kernel:
 def machines(folder: Path) -> dict[str, Run]:
     """What runs a kernel on arrays, by machine."""
     found: dict[str, Run] = {"gcc": lambda kernel, arrays: run_c(kernel, arrays, folder)}
+    if any(entry.name == "llvm" and entry.state == "available" for entry in backends(probe=True)):
+        found["realta-llvm"] = run_llvm(load_backend("llvm").open(device_info("llvm:0")))
     try:
         import pyopencl as cl
 
         for platform in cl.get_platforms():
             device = platform.get_devices()[0]
             found[platform.name.split()[0]] = run_opencl(cl, device)
-    except (ImportError, RuntimeError) as reason:  # pyopencl's own errors are RuntimeErrors
+    except Exception as reason:  # pyopencl's errors share no other class
         sys.stderr.write(f"no OpenCL: {reason}\n")
     return found
 
@@ -133,6 +136,18 @@ def run_c(kernel: Kernel, arrays: list[Array], folder: Path) -> None:
         pointers = [ctypes.c_void_p(a.ctypes.data) for a in arrays]
         ends = ctypes.c_int64(0), ctypes.c_int64(kernel.groups)
         ctypes.CDLL(str(library)).k(*pointers, *ends)
+
+
+def run_llvm(session: Any) -> Run:
+    """What runs a kernel through the LLVM backend."""
+
+    def run(kernel: Kernel, arrays: list[Array]) -> None:
+        called = signature(kernel, CPU_PROFILE)
+        module = session.build(session.source([kernel]), [called])
+        handles = [session.adopt(array) for array in arrays]
+        session.launch(module, kernel.name, (called.groups, 1, 1), (1, 1, 1), handles, 0)
+
+    return run
 
 
 def run_opencl(cl: Any, device: Any) -> Run:

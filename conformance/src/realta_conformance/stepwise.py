@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from realta.backend import Executable
 from realta.graph import Builder, Graph, Node, Value
 
 from realta_conformance.device import Device
@@ -16,7 +17,7 @@ from realta_conformance.formats import Array
 from realta_conformance.oracle import same_bits
 from realta_conformance.packing import lifted, normal_graph
 
-__all__ = ["step_by_step"]
+__all__ = ["run_compiled", "run_graph", "step_by_step"]
 
 
 def step_by_step(device: Device, findings: Sequence[Findings]) -> None:
@@ -63,12 +64,19 @@ def run_graph(device: Device, graph: Graph, arrays: Sequence[Array]) -> list[Arr
     """Runs a graph once, from arrays to arrays."""
     executable = device.compile(graph)
     try:
-        with device.holding() as hold:
-            inputs = [device.upload(x, v.type) for x, v in zip(arrays, graph.inputs, strict=True)]
-            hold(inputs)
-            types = [v.type for v in graph.outputs]
-            handles = device.run(executable, inputs, types)
-            hold(handles)
-            return [device.read(h, t) for h, t in zip(handles, types, strict=True)]
+        return run_compiled(device, executable, graph, arrays)
     finally:
         executable.close()
+
+
+def run_compiled(
+    device: Device, executable: Executable, graph: Graph, arrays: Sequence[Array]
+) -> list[Array]:
+    """Runs a compiled graph once, from arrays to arrays."""
+    with device.holding() as hold:
+        inputs = [device.upload(x, v.type) for x, v in zip(arrays, graph.inputs, strict=True)]
+        hold(inputs)
+        types = [v.type for v in graph.outputs]
+        handles = device.run(executable, inputs, types)
+        hold(handles)
+        return [device.read(h, t) for h, t in zip(handles, types, strict=True)]

@@ -1,0 +1,513 @@
+"""Fuzz: random graphs of the registry's ops on a device, against the kernel interpreter.
+
+    python -m tools.fuzz [--minutes M] [--seed N] [--device llvm:0]
+    python -m tools.fuzz --replay build/fuzz/1.graph
+
+For every graph: fused and op by op, and with 1, 2 and 5 threads, the device has to give the same
+bits. For every op in it, on the values that the device itself gave: the bits of ``interp:0`` where
+the op is exact or has a canonical order, else results within the bounds of spec 5a. What fails is
+made smaller, printed as the text of a graph, and kept under build/fuzz with its operands.
+
+Graphs in which a NaN reaches an op that reads its sign or its other bits are left out: of NaN they
+say nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from math import prod
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from realta import set_num_threads
+from realta.errors import RealtaError
+from realta.graph import Builder, Graph, Node, Output, Value, parse
+from realta.ops import OpDef, OpKind, all_ops
+from realta.passes import DeadCodeElimination
+from realta.types import DTYPES, DType, TensorType, tensor_type
+from realta_conformance.case import cases_of
+from realta_conformance.cli import open_named
+from realta_conformance.device import Device
+from realta_conformance.expected import expect
+from realta_conformance.formats import wide
+from realta_conformance.oracle import compare, same_bits
+from realta_conformance.packing import normal_graph
+from realta_conformance.stepwise import run_compiled, run_graph
+from realta_conformance.values import draw
+
+T = TypeVar("T")
+Array = np.ndarray[Any, np.dtype[Any]]
+FOLDER = Path(__file__).resolve().parent.parent / "build" / "fuzz"
+THREADS = (1, 2, 5)
+BATCH = 16
+STEPS = (3, 9)
+MOST = 6000
+SHAPES = ((), (1,), (17,), (64,), (1025,), (3, 33), (8, 16), (1, 33), (5, 4, 7), (2, 1, 130))
+DOMAINS = ("any", "any", "unit", "small", "positive", "special")
+LEFT_OUT = {OpKind.CREATION, OpKind.CONTROL, OpKind.EFFECT, OpKind.RANDOM}
+WEIGHTS = {OpKind.ELEMENTWISE: 12, OpKind.MOVEMENT: 4, OpKind.REDUCE: 4, OpKind.SCAN: 2}
+OWN_OPERANDS = {"indices", "sorted", "probability"}
+"""Domains of operands that are drawn for the op, and not computed by others."""
+
+
+@cache
+def ops_by_kind() -> dict[OpKind, list[OpDef]]:
+    """The ops that take part: those that are cases of the suite and need no device or graph."""
+    found: dict[OpKind, list[OpDef]] = {}
+    for op in all_ops():
+        if op.kind not in LEFT_OUT and "device" not in op.attrs and not op.graphs and cases_of(op):
+            found.setdefault(op.kind, []).append(op)
+    return found
+
+
+@cache
+def reads_nan(op: OpDef, types: tuple[TensorType, ...], attrs: Any) -> bool:
+    """Whether results of an elementwise op depend on which NaN an operand is."""
+    if op.kind is not OpKind.ELEMENTWISE:
+        return False
+    floats = [n for n, type in enumerate(types) if type.dtype.is_float]
+    return any(not same_bits(*_of_nans(op, types, attrs, n)) for n in floats)
+
+
+def _of_nans(op: OpDef, types: Sequence[TensorType], attrs: Any, place: int) -> list[Array]:
+    """What an op makes of NaN and of -NaN as one of its operands, the others being 1."""
+    found = []
+    for sign in (1.0, -1.0):
+        given = [np.ones((), t.dtype.numpy) for t in types]
+        given[place] = np.copysign(np.nan, sign).astype(types[place].dtype.numpy)
+        with np.errstate(all="ignore"):
+            found.append(np.asarray(op.reference(*given, **attrs)))
+    return found
+
+
+class Writer:
+    """Writes a random graph and draws its operands.
+
+    Args:
+        random: where randomness comes from.
+    """
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self.random = random
+        self.builder = Builder("fuzz")
+        self.arrays: list[Array] = []
+        self.values: list[Value] = []
+        for _ in range(self.number(2, 4)):
+            self.values.append(self.fresh(self.dtype(), self.pick(SHAPES), self.pick(DOMAINS)))
+
+    def number(self, low: int, high: int) -> int:
+        """A number from low to high."""
+        return int(self.random.integers(low, high + 1))
+
+    def pick(self, options: Sequence[T]) -> T:
+        """One of several."""
+        return options[self.number(0, len(options) - 1)]
+
+    def dtype(self) -> DType:
+        """A dtype, float32 more often than others."""
+        computable = [d for d in DTYPES if not d.name.startswith("float8")]
+        floats = [d for d in computable if d.is_float]
+        return self.pick([*computable, *floats, *[d for d in floats if d.name == "float32"] * 8])
+
+    def fresh(self, dtype: DType, shape: tuple[int, ...], domain: str) -> Value:
+        """A new input."""
+        return self.given(draw(domain, dtype, shape, seed=self.random), dtype)
+
+    def given(self, array: Array, dtype: DType) -> Value:
+        """A new input with known values."""
+        self.arrays.append(array)
+        name = f"x{len(self.arrays) - 1}"
+        return self.builder.input(tensor_type(dtype, array.shape, ""), name)
+
+    def step(self) -> None:
+        """One more op, with what it takes to bring its operands into shape."""
+        table = ops_by_kind()
+        kinds = [kind for kind in table for _ in range(WEIGHTS.get(kind, 1))]
+        op = self.pick(table[self.pick(kinds)])
+        case = self.pick(cases_of(op))
+        if any(prod(t.static_shape) == 0 for t in case.types) and self.number(0, 9):
+            return
+        shape = self.pick(self.values[-5:]).type.static_shape
+        drawn = case.operands() if OWN_OPERANDS & set(case.domains) else []
+        operands = []
+        for n, type in enumerate(case.types):
+            if case.domains[n] in OWN_OPERANDS:
+                operands.append(self.given(drawn[n], type.dtype))
+                continue
+            wanted = shape if op.kind is OpKind.ELEMENTWISE else type.static_shape
+            operands.append(self.fit(self.of(type.dtype), wanted))
+        made = self.builder.add_node(op, tuple(operands), case.attrs)
+        self.values += [v for v in made.outputs if v.type.size <= MOST and v.type.rank <= 5]
+
+    def of(self, dtype: DType) -> Value:
+        """A value of a dtype, recent ones more often; cast from another one if there is none."""
+        found = [v for v in self.values if v.type.dtype is dtype]
+        if found and self.number(0, 7):
+            return self.pick(found + found[-2:] * 2)
+        value = self.pick(self.values)
+        return value if value.type.dtype is dtype else self.builder.cast(value, dtype=dtype)
+
+    def fit(self, value: Value, shape: tuple[int, ...]) -> Value:
+        """The elements of a value under another shape: repeated, cut, or as they are."""
+        have, size, wanted = value.type.static_shape, value.type.size, prod(shape)
+        write = self.builder
+        if have == shape:
+            return value
+        if broadcasts(have, shape):
+            spread: Value = write.broadcast(value, shape=shape)
+            return spread
+        if not size:
+            return self.fresh(value.type.dtype, shape, "any")
+        if size < wanted:
+            count = -(-wanted // size)
+            rows = write.broadcast(write.reshape(value, shape=(1, size)), shape=(count, size))
+            flat: Value = write.reshape(rows, shape=(count * size,))
+        else:
+            flat = write.reshape(value, shape=(size,))
+        total = flat.type.size
+        if total != wanted:
+            start = self.number(0, total - wanted)
+            flat = write.slice(flat, start=(start,), stop=(start + wanted,), step=(1,))
+        if shape != (wanted,):
+            flat = write.reshape(flat, shape=shape)
+        return flat
+
+    def finish(self) -> Graph:
+        """The graph: its last value and some others are its results."""
+        nodes = [v for v in self.values if isinstance(v, Node) or v not in self.builder.inputs]
+        chosen = {nodes[-1]: None}
+        for _ in range(self.number(0, 2)):
+            chosen[self.pick(nodes)] = None
+        return self.builder.finish(*chosen)
+
+
+def broadcasts(have: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Whether a shape stretches to another one."""
+    pairs = zip(reversed(have), reversed(shape), strict=False)
+    return len(have) <= len(shape) and all(a in (1, b) for a, b in pairs)
+
+
+@dataclass(slots=True)
+class Trial:
+    """A graph in normal form with its operands.
+
+    Args:
+        seed: what it was made from.
+        graph: the graph.
+        known: values as far as they are known: operands first, then what the device computed.
+        fused: what the whole graph gave.
+    """
+
+    seed: int
+    graph: Graph
+    known: dict[Value, Array]
+    fused: list[Array] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Failure:
+    """What went wrong, with a graph that shows it.
+
+    Args:
+        what: one line.
+        graph: the graph, as small as it could be made.
+        arrays: its operands.
+        seed: of the graph that it was found in.
+    """
+
+    what: str
+    graph: Graph
+    arrays: list[Array]
+    seed: int
+
+
+class Fuzzer:
+    """Makes and judges graphs.
+
+    Args:
+        device: the device under test.
+        interpreter: the kernel interpreter.
+    """
+
+    def __init__(self, device: Device, interpreter: Device) -> None:
+        self.device = device
+        self.interpreter = interpreter
+        self.counts: Counter[str] = Counter()
+        self.ops: Counter[str] = Counter()
+
+    def trial(self, seed: int) -> Trial | None:
+        """The graph of a seed; None if the device does not take it."""
+        writer = Writer(np.random.default_rng(seed))
+        for _ in range(writer.number(*STEPS)):
+            try:
+                writer.step()
+            except RealtaError:
+                continue  # operands that do not go together
+        if not writer.builder.nodes:
+            return None
+        return self.trial_of(writer.finish(), writer.arrays, seed)
+
+    def trial_of(self, graph: Graph, arrays: Sequence[Array], seed: int) -> Trial | None:
+        """A graph and its operands, if the device takes it."""
+        given = dict(zip(graph.inputs, arrays, strict=True))
+        normal = DeadCodeElimination().run(normal_graph(self.device, graph))
+        if any(self.device.refusal(node) is not None for node in normal.nodes):
+            return None
+        by_name = {graph.input_name(v): array for v, array in given.items()}
+        known = {v: by_name[normal.input_name(v)] for v in normal.inputs}
+        return Trial(seed, normal, known)
+
+    def batch(self, trials: list[Trial]) -> Iterator[Failure]:
+        """Judges several graphs together: their first ops are compiled at once, and so on."""
+        good = []
+        for trial in trials:
+            try:
+                trial.fused = self.whole(trial)
+                good.append(trial)
+            except Mismatch as found:
+                yield self.smaller(trial, str(found))
+            except RealtaError as error:
+                yield self.smaller(trial, f"{type(error).__name__}: {error}")
+        for step in range(max((len(t.graph.nodes) for t in good), default=0)):
+            yield from self.step([t for t in good if step < len(t.graph.nodes)], step)
+        for trial in good:
+            if self.reads_nan(trial):
+                self.counts["left out for a NaN"] += 1
+                continue
+            self.counts["graphs"] += 1
+            values = [trial.known[v] for v in trial.graph.outputs]
+            if not all(map(same_bits, trial.fused, values)):
+                yield self.smaller(trial, "the whole graph gives other bits than op by op")
+
+    def whole(self, trial: Trial) -> list[Array]:
+        """The results of the whole graph, with every number of threads."""
+        return self.fused(trial.graph, [trial.known[v] for v in trial.graph.inputs])
+
+    def fused(self, graph: Graph, arrays: Sequence[Array]) -> list[Array]:
+        """The results of a graph, which must not depend on the number of threads."""
+        executable = self.device.compile(graph)
+        try:
+            found = []
+            for count in THREADS:
+                set_num_threads(count)
+                found.append(run_compiled(self.device, executable, graph, arrays))
+                if not all(map(same_bits, found[0], found[-1])):
+                    raise Mismatch(f"{count} threads give other bits than {THREADS[0]}")
+            return found[0]
+        finally:
+            executable.close()
+
+    def step(self, trials: list[Trial], step: int) -> Iterator[Failure]:
+        """One op of each graph, on the values that the device gave."""
+        builder, arrays = Builder(f"step_{step}"), list[Array]()
+        outputs: list[Value] = []
+        for trial in trials:
+            node = trial.graph.nodes[step]
+            operands = []
+            for value in node.operands:
+                operands.append(builder.input(value.type, f"x{len(arrays)}"))
+                arrays.append(trial.known[value])
+            outputs += builder.add_node(node.op, tuple(operands), node.attrs).outputs
+        graph = builder.finish(*outputs)
+        results = run_graph(self.device, graph, arrays)
+        others = run_graph(self.interpreter, graph, arrays)
+        for trial in trials:
+            node = trial.graph.nodes[step]
+            self.ops[node.op.name] += 1
+            count = len(node.outputs)
+            mine, theirs = results[:count], others[:count]
+            del results[:count], others[:count]
+            trial.known.update(zip(node.outputs, mine, strict=True))
+            wrong = self.judge(trial, node, mine, theirs)
+            if wrong:
+                yield Failure(wrong, *alone(trial, node), trial.seed)
+
+    def judge(
+        self, trial: Trial, node: Node, mine: Sequence[Array], theirs: Sequence[Array]
+    ) -> str:
+        """What is wrong with the results of an op; empty if nothing is."""
+        types = [v.type for v in node.operands]
+        given = [trial.known[v] for v in node.operands]
+        if nan_reaches(node, given):
+            return ""
+        canonical = node.op.kind in (OpKind.REDUCE, OpKind.SCAN)
+        if canonical or node.op.exact_for(node.op.data_dtype(types, node.types)):
+            self.counts["ops compared bit by bit"] += 1
+            if all(map(same_bits, mine, theirs)):
+                return ""
+            return f"{node.op.name} gives other bits than the interpreter"
+        self.counts["ops compared within bounds"] += 1
+        for got, truth in zip(mine, expect(node.op, given, types, node.attrs), strict=True):
+            verdict = compare(node.op.name, got, truth)
+            if not verdict.ok:
+                return f"{node.op.name} is beyond its bound: {verdict.reason}"
+        return ""
+
+    def reads_nan(self, trial: Trial) -> bool:
+        """Whether a NaN reached an op that tells NaNs apart."""
+        return any(
+            nan_reaches(node, [trial.known[v] for v in node.operands]) for node in trial.graph.nodes
+        )
+
+    # -- smaller graphs ---------------------------------------------------------------------------
+
+    def smaller(self, trial: Trial, what: str) -> Failure:
+        """A failure of a whole graph shown by as little of it as possible."""
+        graph, arrays = trial.graph, [trial.known[v] for v in trial.graph.inputs]
+        for node in trial.graph.nodes:
+            part, given = cut(trial.graph, node, trial.known, set())
+            if self.differs(part, given):
+                graph, arrays = part, given
+                break
+        else:
+            return Failure(what, graph, arrays, trial.seed)
+        last, stopped = node, set[Value]()
+        for value in trial.graph.nodes[: trial.graph.nodes.index(last)]:
+            part, given = cut(trial.graph, last, trial.known, {*stopped, *value.outputs})
+            if self.differs(part, given):
+                graph, arrays = part, given
+                stopped.update(value.outputs)
+        return Failure(what, graph, arrays, trial.seed)
+
+    def differs(self, graph: Graph, arrays: Sequence[Array]) -> bool:
+        """Whether a graph as a whole, or with more threads, gives other bits than op by op."""
+        try:
+            whole = self.fused(graph, arrays)
+        except (Mismatch, RealtaError):
+            return True
+        known = dict(zip(graph.inputs, arrays, strict=True))
+        trial = Trial(0, graph, known)
+        for step in range(len(graph.nodes)):
+            list(self.step([trial], step))
+        return not all(map(same_bits, whole, [known[v] for v in graph.outputs]))
+
+
+class Mismatch(Exception):
+    """The same graph gave other bits."""
+
+
+def nan_reaches(node: Node, given: Sequence[Array]) -> bool:
+    """Whether an op that tells NaNs apart is given one."""
+    types = tuple(tensor_type(v.type.dtype, (), "") for v in node.operands)
+    floats = [x for x, t in zip(given, types, strict=True) if t.dtype.is_float]
+    if not any(np.isnan(wide(x)).any() for x in floats):
+        return False
+    return reads_nan(node.op, types, node.attrs)
+
+
+def maker_of(value: Value) -> Value:
+    """The node of a result; an input itself."""
+    return value.node if isinstance(value, Output) else value
+
+
+def cut(
+    graph: Graph, node: Node, known: dict[Value, Array], stopped: set[Value]
+) -> tuple[Graph, list[Array]]:
+    """The part of a graph that makes a node, from its inputs and from values that are known."""
+    needed: set[Value] = {node}
+    for maker in reversed(graph.nodes):
+        if maker in needed:
+            needed.update(maker_of(v) for v in maker.operands if v not in stopped)
+    builder, made, arrays = Builder(graph.name), dict[Value, Value](), list[Array]()
+
+    def value_of(value: Value) -> Value:
+        if value not in made:
+            made[value] = builder.input(value.type, f"x{len(arrays)}")
+            # What does not even compile does not compile with zeros either.
+            zeros = np.zeros(value.type.static_shape, value.type.dtype.numpy)
+            arrays.append(known.get(value, zeros))
+        return made[value]
+
+    for maker in graph.nodes:
+        if maker in needed:
+            copy = builder.add_node(maker.op, tuple(map(value_of, maker.operands)), maker.attrs)
+            made.update(zip(maker.outputs, copy.outputs, strict=True))
+    return builder.finish(*[made[v] for v in node.outputs]), arrays
+
+
+def alone(trial: Trial, node: Node) -> tuple[Graph, list[Array]]:
+    """An op as a graph of its own."""
+    return cut(trial.graph, node, trial.known, set(trial.known) - set(node.outputs))
+
+
+def keep(failure: Failure, number: int) -> None:
+    """Prints a failure and writes it where it can be run again."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    place = FOLDER / f"{number}.graph"
+    place.write_text(f"{failure.graph}\n")
+    np.savez(place.with_suffix(".npz"), *[x.view(f"u{x.itemsize}") for x in failure.arrays])
+    print(f"\nFAILED (seed {failure.seed}): {failure.what}\n{failure.graph}")
+    print(f"again: python -m tools.fuzz --replay {place.relative_to(Path.cwd())}", flush=True)
+
+
+def replay(fuzzer: Fuzzer, place: Path) -> int:
+    """Judges a graph that was kept."""
+    graph = parse(place.read_text())
+    with np.load(place.with_suffix(".npz")) as held:
+        arrays = [
+            held[name].view(value.type.dtype.numpy)
+            for name, value in zip(held.files, graph.inputs, strict=True)
+        ]
+    trial = fuzzer.trial_of(graph, arrays, 0)
+    found = [] if trial is None else list(fuzzer.batch([trial]))
+    for failure in found:
+        print(f"{failure.what}\n{failure.graph}")
+    print("it fails" if found else "it passes")
+    return int(bool(found))
+
+
+def split_all_work() -> None:
+    """Makes the LLVM backend share out every kernel, however short, among the threads."""
+    session = sys.modules["realta_llvm.session"]
+    if not hasattr(session, "_SPLIT_FROM"):
+        raise AttributeError("the LLVM session has no longer a least share of work for a thread")
+    session._SPLIT_FROM = 0  # type: ignore[attr-defined]
+
+
+def run(fuzzer: Fuzzer, minutes: float, seed: int, tell: Callable[[str], None]) -> int:
+    """Fuzzes for some minutes; the number of failures."""
+    start = told = time.monotonic()
+    failures = 0
+    while time.monotonic() - start < 60 * minutes:
+        trials = [fuzzer.trial(n) for n in range(seed, seed + BATCH)]
+        for failure in fuzzer.batch([t for t in trials if t is not None]):
+            failures += 1
+            keep(failure, failures)
+        seed += BATCH
+        if time.monotonic() - told > 15:
+            told = time.monotonic()
+            tell(f"{told - start:4.0f} s: {fuzzer.counts['graphs']} graphs, {failures} failures")
+    counts = ", ".join(f"{count} {what}" for what, count in fuzzer.counts.items())
+    tell(f"{counts}; {len(fuzzer.ops)} ops; next seed {seed}; {failures} failures")
+    return failures
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Fuzzes, or runs what was kept; returns the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="llvm:0")
+    parser.add_argument("--replay", type=Path)
+    given = parser.parse_args(arguments)
+    # Each kernel is built for one graph: none is worth keeping.
+    os.environ["REALTA_CACHE"] = "off"
+    fuzzer = Fuzzer(open_named(given.device), open_named("interp:0"))
+    if given.device.startswith("llvm"):
+        split_all_work()
+    if given.replay:
+        return replay(fuzzer, given.replay)
+    failures = run(fuzzer, given.minutes, given.seed, lambda line: print(line, flush=True))
+    return int(failures > 0 or not fuzzer.counts["graphs"])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
