@@ -5,7 +5,7 @@ import pytest
 from realta.graph import parse
 from realta.ops import get_op
 from realta.types import float32, int32, tensor_type
-from realta_conformance.cli import open_named
+from realta_conformance.opening import open_named
 
 from tools import fuzz
 

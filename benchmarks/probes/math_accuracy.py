@@ -2,9 +2,9 @@
 
     python -m benchmarks.probes.math_accuracy [ARGUMENTS]
 
-Runs generated kernels on every OpenCL platform, as plain C and through LLVM, and compares with the C
-library's long double functions, which gcc and x86-64 have. Prints a table of the worst errors in ulp, as
-float32 / float64; a star marks what spec 5a does not allow.
+Runs generated kernels on every OpenCL platform, as plain C and through LLVM, and compares with the
+C library's long double functions, which gcc and x86-64 have. Prints a table of the worst errors in
+ulp, as float32 / float64; a star marks what spec 5a does not allow.
 """
 
 from __future__ import annotations
