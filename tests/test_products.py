@@ -325,10 +325,12 @@ def test_the_suite_has_these_levels():
         "indexing",
         "random",
         "fusion",
+        "robust-device",
         "contexts",
+        "robust",
     ]
     assert all(level.promise for level in LEVELS)
-    assert [level.name for level in LEVELS if level.kind == "integration"] == ["contexts"]
+    assert [level.name for level in LEVELS if level.kind == "integration"] == ["contexts", "robust"]
 
 
 def test_cases_run_in_these_modes():

@@ -18,7 +18,7 @@ from realta_conformance.running import level_cases
 DEVICE_LEVELS = [level for level in LEVELS if level.kind == "device"]
 GRAPHS = {
     "manifest": 0, "memory": 0, "core": 52, "math": 233, "linalg": 22, "indexing": 13,
-    "random": 7, "fusion": 78,
+    "random": 7, "fusion": 78, "robust-device": 18,
 }  # fmt: skip
 """Graphs that the sample compiles on a device with every dtype; a change is one of cost."""
 

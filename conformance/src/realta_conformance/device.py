@@ -6,6 +6,7 @@ pool, cache, executor and fallbacks are not in the way. What is certified here i
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -90,6 +91,7 @@ class Device:
         self.session = session
         self.graphs = 0
         self.live = 0
+        self._counting = threading.Lock()
         self.watch: Callable[[str], None] = _quiet
 
     @property
@@ -158,14 +160,16 @@ class Device:
 
     def compile(self, graph: Graph) -> Executable:
         """Compiles a graph in normal form, and counts it."""
-        self.graphs += 1
+        with self._counting:
+            self.graphs += 1
         with self._watched("compile"):
             return self.session.compile(graph, Options(name=graph.name))
 
     def empty(self, type_: TensorType) -> Handle:
         """A new buffer for a tensor."""
         handle = self.session.allocate(self.session.buffer_bytes(type_))
-        self.live += 1
+        with self._counting:
+            self.live += 1
         return handle
 
     def upload(self, array: Array, type_: TensorType) -> Handle:
@@ -191,7 +195,8 @@ class Device:
         """Gives buffers back."""
         for handle in handles:
             self.session.free(handle)
-            self.live -= 1
+            with self._counting:
+                self.live -= 1
 
     def run(
         self, executable: Executable, inputs: Sequence[Handle], types: Sequence[TensorType]

@@ -57,15 +57,20 @@ _PROMISES: Final = {
     "indexing": "Gather, scatter and stores into slices take the right elements.",
     "random": "Random bits are those of Philox4x32-10, on every device.",
     "fusion": "A graph gives the same bits as its ops one by one, within composed bounds.",
+    "robust-device": "The contract holds with threads, without memory and under tiny limits.",
     "contexts": "Every mode of the user's API gives the same results.",
+    "robust": "Threads, processes, failures and interrupts leave a library that computes.",
 }
-_NEEDS: Final = {"manifest": (), "memory": ("manifest",), "core": ("memory",)}
+_NEEDS: Final = {
+    "manifest": (), "memory": ("manifest",), "core": ("memory",), "robust": ("contexts",),
+}  # fmt: skip
+_INTEGRATION: Final = ("contexts", "robust")
 LEVELS: Final[tuple[Level, ...]] = tuple(
     Level(
         name,
         promise,
         _NEEDS.get(name, ("core",)),
-        "integration" if name == "contexts" else "device",
+        "integration" if name in _INTEGRATION else "device",
     )
     for name, promise in _PROMISES.items()
 )
