@@ -16,7 +16,7 @@ from realta_numpy.scratch import borrowed
 
 __all__ = [
     "erf", "log", "maximum", "minimum", "nextafter_bfloat16", "nextafter_float16", "power", "rsqrt",
-    "select",
+    "select", "sigmoid",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -47,6 +47,21 @@ def rsqrt(x: Array, out: Array) -> None:
     """One over the square root, by two correctly rounded steps."""
     np.sqrt(x, out=out)
     np.divide(_ONE[out.dtype], out, out=out)
+
+
+_DEEP: Final = {t: np.array(v, t) for t, v in zip(_ZERO, (-88, -709), strict=True)}
+"""Below it the exponential of -x overflows, or nearly."""
+
+
+def sigmoid(x: Array, out: Array) -> None:
+    """1 / (1 + exp(-x)); that is exp(x) to the last digit where exp(-x) would overflow."""
+    np.negative(x, out=out)
+    np.exp(out, out=out)
+    one, deep = _ONE[out.dtype], _DEEP[out.dtype]
+    np.add(out, one, out=out)
+    np.divide(one, out, out=out)
+    if np.fmin.reduce(x, axis=None, initial=0) < deep:
+        np.exp(x, out=out, where=x < deep)
 
 
 def log(x: Array, out: Array) -> None:

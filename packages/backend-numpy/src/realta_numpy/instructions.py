@@ -66,6 +66,7 @@ _ROUNDED_FLOAT: Final[Mapping[str, Callable[..., Any]]] = {
     "atanh": np.arctanh, "erf": _F.erf, "add": np.add, "sub": np.subtract, "mul": np.multiply,
     "div": np.divide, "floor_div": np.floor_divide, "mod": np.remainder, "pow": _F.power,
     "atan2": np.arctan2, "hypot": np.hypot, "nextafter": np.nextafter, "logaddexp": np.logaddexp,
+    "sigmoid": _F.sigmoid,
 }  # fmt: skip
 _FLOAT_TESTS: Final[Mapping[str, Callable[..., Any]]] = {
     "is_nan": np.isnan, "is_inf": np.isinf, "is_finite": np.isfinite, "signbit": np.signbit,

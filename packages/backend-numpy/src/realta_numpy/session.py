@@ -41,7 +41,7 @@ _INSTRUCTIONS: Final = elementwise_names()
 def _has(op: OpDef | None, primitive: bool) -> bool:
     if op is None or op.primitive is not primitive:
         return False
-    if op.kind is OpKind.ELEMENTWISE and primitive:
+    if op.kind is OpKind.ELEMENTWISE:
         return op.scalar in _INSTRUCTIONS
     return op.name in _KERNELS
 

@@ -292,7 +292,7 @@ _INLINE_NANOSECONDS: Final = 150_000
 _SLOW: Final[Mapping[str, float]] = {
     "exp": 1.3, "log": 3.0, "tanh": 2.7, "sin": 1.7, "cos": 1.7, "log2": 3.0, "pow": 10.0,
     "maximum": 0.4, "minimum": 0.4, "clip": 0.3, "erf": 5.0, "add": 0.15, "sub": 0.15,
-    "mul": 0.15, "div": 0.2, "sqrt": 0.4, "neg": 0.15, "abs": 0.15,
+    "mul": 0.15, "div": 0.2, "sqrt": 0.4, "neg": 0.15, "abs": 0.15, "sigmoid": 2.2,
 }  # fmt: skip
 
 

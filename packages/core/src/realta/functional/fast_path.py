@@ -35,8 +35,8 @@ _EXACT: Final = 1 << 53
 
 def _learn(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> None:
     """Remembers the direct call for operands of one type, or that there is none."""
-    if not fast_path_enabled():
-        return
+    if execute_wrappers or not fast_path_enabled():
+        return  # the general path tells whoever watches
     memo[type_] = None
     if type_.dtype not in op.dtypes or not type_.is_static:
         return
@@ -76,9 +76,12 @@ def fast_binary(op: OpDef, general: Function) -> Function:
 
     def call(x: Any, y: Any, /) -> Any:
         context = _get_context()
-        if x.__class__ is not Tensor or y.__class__ is not Tensor or x._type is not y._type:
-            if context is not None and x.__class__ is Tensor and _is_plain(y):
-                type_ = x._type
+        try:
+            type_ = x._type
+        except AttributeError:  # not a tensor
+            return general(x, y)
+        if y.__class__ is not Tensor or y._type is not type_:
+            if context is not None and _is_plain(y):
                 types = traced.get(type_) or _result_types(op, type_, traced)
                 if types is not None and type_.dtype.kind == "float":
                     number = NumberOperand(context, y, type_)
@@ -87,10 +90,9 @@ def fast_binary(op: OpDef, general: Function) -> Function:
                     number.place(result._value.where)
                     return result
             return general(x, y)
-        type_ = x._type
         if context is None:
             found = eager.get(type_)
-            if found is not None and not execute_wrappers:
+            if found is not None:
                 bare, direct, result_type, device, launches = found
                 a, b = x._held, y._held
                 # An unfinished launch may hold an error, which the general path raises.
@@ -147,7 +149,7 @@ def fast_unary(op: OpDef, general: Function) -> Function:
         context = _get_context()
         if context is None:
             found = eager.get(type_)
-            if found is not None and not execute_wrappers:
+            if found is not None:
                 bare, direct, result_type, device, launches = found
                 a = x._held
                 # An unfinished launch may hold an error, which the general path raises.

@@ -27,6 +27,7 @@ from realta.functional.fast_movement import fast_movement
 from realta.functional.replay import Replay, call_key, replay_of
 from realta.graph import Value
 from realta.plugins import on_device_change
+from realta.runtime.wrappers import on_wrapper_change
 from realta.tensor import Tensor
 
 __all__ = [
@@ -66,6 +67,7 @@ def forget_replays() -> None:
 
 
 on_default_change(forget_replays)
+on_wrapper_change(forget_replays)  # whoever watches is to see every call
 on_device_change(forget_replays)  # a program belongs to the device as it was opened then
 
 

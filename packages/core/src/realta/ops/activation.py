@@ -106,7 +106,7 @@ def _lower_sigmoid(emit: Emitter, x: Any) -> Any:
 
 
 def _lower_silu(emit: Emitter, x: Any) -> Any:
-    return emit.mul(x, _lower_sigmoid(emit, x))
+    return emit.mul(x, emit.sigmoid(x))
 
 
 define(
@@ -165,7 +165,7 @@ def _lower_gelu_tanh(emit: Emitter, x: Any) -> Any:
 
 
 def _lower_gelu_quick(emit: Emitter, x: Any) -> Any:
-    return emit.mul(x, _lower_sigmoid(emit, emit.mul(x, emit.const(_QUICK, like=x))))
+    return emit.mul(x, emit.sigmoid(emit.mul(x, emit.const(_QUICK, like=x))))
 
 
 _GELU: Final[dict[str, tuple[Callable[[Array], Array], Callable[[Emitter, Any], Any]]]] = {

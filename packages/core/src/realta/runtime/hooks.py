@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from realta.graph import Graph
 from realta.runtime.contract import KernelReport, Options
-from realta.runtime.wrappers import Wrapper, compile_wrappers, execute_wrappers
+from realta.runtime.wrappers import (
+    Wrapper,
+    announce_change,
+    compile_wrappers,
+    execute_wrappers,
+)
 
 if TYPE_CHECKING:
     from realta.passes import Pass
@@ -52,6 +57,7 @@ def add_compile_wrapper(wrapper: Wrapper) -> None:
 def add_execute_wrapper(wrapper: Wrapper) -> None:
     """Installs a wrapper around every run of a program."""
     execute_wrappers.append(wrapper)
+    announce_change()
 
 
 def remove_wrapper(wrapper: Wrapper) -> None:
