@@ -5,6 +5,7 @@ import pytest
 import realta
 from realta import F, Tensor
 from realta.errors import ShapeError
+from realta.types import as_dim
 
 
 def test_shape_to_tensor():
@@ -38,11 +39,34 @@ def test_rebind_of_symbolic_extents():
 
     compiled = realta.compile(same)(realta.TensorType("float32", ("batch", 3)))
     assert compiled(Tensor(np.ones((4, 3), np.float32))).shape == (4, 3)
-    for other in (("n", 3), (4, 3)):
+    for other in (("batch", 4), ("batch",), (as_dim("batch") + 1, 3)):
         with pytest.raises(ShapeError, match="rebind of"):
             realta.compile(lambda x, s=other: F.rebind(x, s))(
                 realta.TensorType("float32", ("batch", 3))
             )
+
+
+def test_rebind_gives_extents_other_names(modes):
+    def added(x, y):
+        return F.rebind(x, ("n",), "as many of both") + y
+
+    types = [realta.TensorType("float32", (name,)) for name in ("m", "n")]
+    compiled = realta.compile(added)(*types)
+    x, y = Tensor([1.0, 2.0]), Tensor([3.0, 4.0])
+    assert compiled(x, y).tolist() == [4, 6]
+    with pytest.raises(ShapeError, match=r"as many of both: rebind of f32\[3\]") as caught:
+        compiled(Tensor([1.0, 2.0, 3.0]), y)
+    assert __file__ in str(caught.value)
+    assert compiled(y, x).tolist() == [4, 6]
+
+
+def test_rebind_to_numbers_is_checked_at_the_call():
+    halves = realta.compile(lambda x: F.rebind(x, (4,)).reshape((2, 2)))(
+        realta.TensorType("float32", ("n",))
+    )
+    assert halves(Tensor([1.0, 2.0, 3.0, 4.0])).tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(ShapeError, match="rebind of"):
+        halves(Tensor([1.0, 2.0]))
 
 
 def test_transfer_to():

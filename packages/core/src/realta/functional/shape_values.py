@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from realta.errors import ShapeError
 from realta.functional.arguments import (
     apply,
     broadcast,
@@ -46,7 +45,7 @@ def shape_to_tensor(shape: Sequence[Any]) -> Tensor:
 
 @operation
 def rebind(x: Any, shape: Sequence[Any], message: str = "", layout: Any = None) -> Tensor:
-    """The tensor, if it has a shape; an error, if it has not or if that cannot be known.
+    """The tensor under another form of its shape; an error if that is not its shape.
 
     Args:
         x: tensor.
@@ -54,21 +53,17 @@ def rebind(x: Any, shape: Sequence[Any], message: str = "", layout: Any = None) 
         message: said first in the error.
         layout: has no effect here.
 
-    Symbolic extents are not renamed: to be equal they must be the same expression of the names
-    that the graph's inputs declare.
+    Where names leave open whether extents are equal, the result has those of ``shape``, and each
+    call says whether it holds. The names are those that the graph's inputs declare.
 
     Raises:
-        ShapeError: another shape, or one that the names leave open.
+        ShapeError: another shape; at the call where only that can tell.
     """
     (tensor,) = one_device("rebind", x)
     wanted = shape_of(shape)
-    if not same_shape(tensor._type.shape, wanted):
-        said = f"{message}: " if message else ""
-        raise ShapeError(
-            f"{said}rebind of {tensor.type} to ({', '.join(map(str, wanted))})",
-            fix="declare equal extents by one name in the types of the graph's inputs",
-        )
-    return same_version(tensor)
+    if same_shape(tensor._type.shape, wanted):
+        return same_version(tensor)
+    return apply("rebind", tensor, shape=wanted, message=message)
 
 
 def transfer_to(t: Any, target: Any) -> Tensor:

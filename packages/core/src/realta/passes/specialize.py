@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from realta.graph import Graph, Input, Node, Value
+from realta.errors import RealtaError
+from realta.graph import Graph, Input, Node, Value, call_text
 from realta.ops import Attributes
 from realta.types import Dim, TensorType
 
@@ -29,6 +30,14 @@ def bind_type(type: TensorType, dims: Mapping[str, int]) -> TensorType:
         ShapeError: a name is not bound.
     """
     return type if type.is_static else type.with_shape(_bound(type.shape, dims))
+
+
+def _made(node: Node, operands: tuple[Value, ...], attrs: Attributes) -> Node:
+    try:
+        return Node(node.op, operands, attrs, where=node.where, region=node.region)
+    except RealtaError as error:
+        place = f" at {node.location}" if node.location is not None else ""
+        raise error.at(call_text(node.op, [v.type for v in operands], attrs) + place) from None
 
 
 def specialize(graph: Graph, dims: Mapping[str, int]) -> Graph:
@@ -58,7 +67,7 @@ def specialize(graph: Graph, dims: Mapping[str, int]) -> Graph:
             else:
                 dict.__setitem__(attrs, name, _bound(value, dims))
         operands = tuple([new[v] for v in node.operands])
-        made = Node(node.op, operands, attrs, where=node.where, region=node.region)
+        made = _made(node, operands, attrs)
         nodes.append(made)
         new.update(zip(node.outputs, made.outputs, strict=True))
     return Graph(
