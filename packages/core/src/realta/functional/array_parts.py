@@ -8,7 +8,7 @@ by side in row-major order they are moved when they are first computed with.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter, methodcaller
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -131,14 +131,15 @@ def _step(node: Node) -> Show | None:
     if node.op.name == "slice":
         # The ellipsis makes it an array, also where there are no axes.
         shown = (*to_slices(attrs["start"], attrs["stop"], attrs["step"]), Ellipsis)
-        return methodcaller("__getitem__", shown)
+        return itemgetter(shown)
     if node.op.name == "reshape":
-        return methodcaller("reshape", attrs["shape"])
+        target = attrs["shape"]
+        return lambda x: x.reshape(target)
     if node.op.name == "permute":
         axes = attrs["axes"]
         if axes == tuple(range(len(axes)))[::-1]:
             return attrgetter("T")
-        return methodcaller("transpose", axes)
+        return lambda x: x.transpose(axes)
     if node.op.name == "broadcast":
         shape = attrs["shape"]
         return lambda x: np.broadcast_to(x, shape)
