@@ -45,7 +45,7 @@ _UNROLLED: Final = 64
 
 
 class KernelText(Expressions):
-    """Writes one kernel: a function of its buffers and of a range of groups.
+    """Writes one kernel: a function of its buffers and, if it has several, of a range of groups.
 
     Args:
         kernel: a verified kernel.
@@ -92,7 +92,8 @@ class KernelText(Expressions):
             f"ptr noalias {'readonly ' if b.role == 'input' else ''}%{b.name}"
             for b in self.kernel.buffers
         ]
-        parameters = ", ".join([*given, "i64 %first", "i64 %last"])
+        given += ["i64 %first", "i64 %last"] if self.kernel.groups > 1 else []
+        parameters = ", ".join(given)
         return f"define void @{self.kernel.name}({parameters}) #0 {{"
 
     def _group(self, turn: Value) -> None:

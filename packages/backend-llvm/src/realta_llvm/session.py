@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from realta.backend import Handle, KernelSession, KernelSignature, Limits, TensorType
+from realta import fusion
+from realta.backend import (
+    CompilationError,
+    Graph,
+    Handle,
+    KernelSession,
+    KernelSignature,
+    Limits,
+    Options,
+    TensorType,
+)
 from realta.codegen import CPU_PROFILE, Kernel
 from realta.codegen.dialects import C
-from realta.runtime import shared_kernel_cache
-from realta.runtime.host_workers import workers
+from realta.runtime import KernelCache, shared_kernel_cache
 
+from realta_llvm.executable import LLVMExecutable
+from realta_llvm.launching import Launcher
 from realta_llvm.machine import Library, Machine
-from realta_llvm.render import kernel_module, kernel_text
+from realta_llvm.render import Renderer
 from realta_llvm.storage import ALIGNMENT, Memory, new_memory
 
 __all__ = ["GENERATOR", "LLVMSession"]
@@ -26,12 +35,6 @@ __all__ = ["GENERATOR", "LLVMSession"]
 GENERATOR: Final = "1"
 """Version of what this backend makes of kernels: part of the key of every object on disk."""
 _LLVM: Final = replace(C, name="llvm", realizations=frozenset({"vector"}))
-_SPLIT_FROM: Final = 150_000
-"""Nanoseconds of work from which waking other threads is worth it."""
-_UNLOCKED_FROM: Final = 20_000
-"""Nanoseconds of work from which other Python threads may run meanwhile."""
-_BYTES_PER_NS: Final = 12
-_INSTRUCTIONS_PER_NS: Final = 4
 _WORK: Final = re.compile(r"^; (\w+): (\d+) instructions$", re.MULTILINE)
 
 
@@ -56,6 +59,7 @@ class LLVMSession(KernelSession):
     def __init__(self, machine: Machine, width: int) -> None:
         self.machine = machine
         self.width = width
+        self.renderer = Renderer(width)
         super().__init__(
             _LLVM,
             CPU_PROFILE,
@@ -106,11 +110,11 @@ class LLVMSession(KernelSession):
 
     def source(self, kernels: Sequence[Kernel]) -> str:
         """The module of some kernels as LLVM IR."""
-        return kernel_module(kernels, self.width)
+        return self.renderer.module(kernels)
 
     def text(self, kernel: Kernel) -> str:
         """One kernel as LLVM IR."""
-        return kernel_text(kernel, self.width)
+        return self.renderer.module([kernel])
 
     def build(self, source: str, kernels: Sequence[KernelSignature]) -> _Module:
         """Compiles a module, or loads what an earlier process made of it.
@@ -120,37 +124,41 @@ class LLVMSession(KernelSession):
         """
         objects = shared_kernel_cache()
         key = objects.key("llvm", self.fingerprint, source)
-        code = objects.find(key)
-        if code is None:
+        names = [kernel.name for kernel in kernels]
+        library = self._kept(objects, key, names)
+        if library is None:
             code = self.machine.compile(source)
             objects.keep(key, code)
-        library = self.machine.load(code, [kernel.name for kernel in kernels])
+            library = self.machine.load(code, names)
         costs = {name: int(count) for name, count in _WORK.findall(source)}
         return _Module(library, costs)
 
+    def _kept(self, objects: KernelCache, key: str, names: Sequence[str]) -> Library | None:
+        """What an earlier process made, if it is there and can be loaded."""
+        code = objects.find(key)
+        if code is None:
+            return None
+        try:
+            return self.machine.load(code, names)
+        except CompilationError:
+            objects.discard(key)  # a damaged file that kept its digest
+            return None
+
     def prepare(self, module: _Module, kernel: KernelSignature) -> Callable[..., None]:
         """A function of handles: in this thread if it is short, in all if it is long."""
-        groups = kernel.groups
-        nanoseconds = _estimate(module.costs.get(kernel.name, 0), kernel)
-        unlocked = nanoseconds >= _UNLOCKED_FROM
-        address = module.library.address(kernel.name)
-        function = _prototype(len(kernel.buffers), unlocked)(address)
+        return Launcher(module.library, kernel, module.costs.get(kernel.name, 0)).call()
 
-        def inline(*handles: Memory) -> None:
-            function(*[handle.address for handle in handles], 0, groups)
+    def compile(self, graph: Graph, options: Options) -> LLVMExecutable:
+        """Plans the kernels, writes and builds their module.
 
-        def split(*handles: Memory) -> None:
-            pool = workers()
-            shares = min(pool.count, groups)
-            addresses = [handle.address for handle in handles]
-            pool.run(
-                lambda n: function(*addresses, groups * n // shares, groups * (n + 1) // shares),
-                shares,
-            )
-
-        call = split if groups > 1 and nanoseconds >= _SPLIT_FROM else inline
-        call.module = module  # type: ignore[attr-defined]  # loaded as long as it can be called
-        return call
+        Raises:
+            UnsupportedOp: an op has no kernel.
+            FusionError: a region that must be one kernel cannot be.
+            CompilationError: the module could not be built.
+        """
+        self._check_ops(graph)
+        plan = fusion.plan(graph, self.limits, rules=self.fusion_rules)
+        return LLVMExecutable(self, plan, options)
 
     def launch(
         self,
@@ -162,18 +170,5 @@ class LLVMSession(KernelSession):
         local_bytes: int,
     ) -> None:
         """Runs a kernel once; runs use what `prepare` makes."""
-        function = _prototype(len(args), True)(module.library.address(kernel))
-        function(*[arg.address for arg in args], 0, grid[0])  # type: ignore[union-attr]
-
-
-def _estimate(instructions: int, kernel: KernelSignature) -> int:
-    """The nanoseconds that a kernel takes in one thread, roughly."""
-    nbytes = sum(buffer.size * buffer.dtype.itemsize for buffer in kernel.buffers)
-    return max(nbytes // _BYTES_PER_NS, instructions // _INSTRUCTIONS_PER_NS)
-
-
-@cache
-def _prototype(pointers: int, unlocked: bool) -> Any:
-    """The C type of a kernel of so many buffers."""
-    kind = ctypes.CFUNCTYPE if unlocked else ctypes.PYFUNCTYPE
-    return kind(None, *[ctypes.c_void_p] * pointers, ctypes.c_int64, ctypes.c_int64)
+        signature = KernelSignature(kernel, (), grid[0], 1, local_bytes)
+        Launcher(module.library, signature, 0, arguments=len(args)).call()(*args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -79,11 +80,19 @@ class Module:
         """The name of a private constant array."""
         key = (element, *texts)
         if key not in self.tables:
-            name = f"@table{len(self.tables)}"
+            # Named for what it holds: the tables of several kernels stand in one module.
+            digest = hashlib.sha256(repr(key).encode()).hexdigest()
+            name = f"@table_{digest[:16]}"
             held = ", ".join(f"{element} {text}" for text in texts)
             line = f"{name} = private constant [{len(texts)} x {element}] [{held}]"
             self.tables[key] = (name, line)
         return self.tables[key][0]
+
+    def add(self, other: Module) -> None:
+        """Takes in what functions of another module need."""
+        self.declarations |= other.declarations
+        self.tables |= other.tables
+        self.functions |= other.functions
 
     def lines(self) -> list[str]:
         """Tables, declarations and helper functions."""
