@@ -73,27 +73,29 @@ def item_in_memory(x: Tensor, key: Any, parts: ArrayParts) -> Tensor | None:
     return result
 
 
-def _shared(steps: Sequence[Show], storage: Storage) -> tuple[Any, None]:
+def _shared(steps: Sequence[Show], storage: Storage) -> tuple[Any, Any]:
     """Elements that lie in the operand's memory as they are."""
     array = storage.numpy()
     for step in steps:
         array = step(array)
-    return _adopted(storage, array), None
-
-
-def _adopted(storage: Storage, array: Any) -> Any:
-    return cast("Any", storage.device.session).adopt(array)
+    return _placed(storage, array)
 
 
 def _item(source: tuple[Storage, Any]) -> tuple[Any, Any]:
     storage, key = source
     part = storage.numpy()[key]
-    if part.nbytes <= SMALL_BYTES:
-        return _adopted(storage, part.copy()), None
-    if part.flags.c_contiguous:
-        return _adopted(storage, part), None
-    fresh = storage.device.empty(storage.type.with_shape(part.shape))
-    np.copyto(cast("Any", fresh.shown()), part)
+    # A small part does not keep all of the tensor's memory.
+    return _placed(storage, part.copy() if part.nbytes <= SMALL_BYTES else part)
+
+
+def _placed(storage: Storage, array: Any) -> tuple[Any, Any]:
+    """A handle and its block: the array itself where it lies in order and the session takes it."""
+    if array.flags.c_contiguous:
+        handle = cast("Any", storage.device.session).adopt(array)
+        if handle is not None:
+            return handle, None
+    fresh = storage.device.empty(storage.type.with_shape(array.shape))
+    np.copyto(cast("Any", fresh.shown()), array)
     return fresh.handle, fresh.block
 
 
