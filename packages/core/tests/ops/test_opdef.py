@@ -1,6 +1,8 @@
 """The registry: one definition is enough, and every definition is complete."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -412,3 +414,15 @@ def test_signature_shows_defaults_and_repeated_operands():
     assert get_op("concat").signature() == "concat(*xs, axis)"
     assert get_op("top_k").signature() == "top_k(x, k, axis, largest=True)"
     assert Attr("int").default is ...
+
+
+def test_the_order_of_ops_does_not_depend_on_what_was_imported_first():
+    show = "from realta.ops import all_ops; print([op.name for op in all_ops()])"
+    orders = {
+        subprocess.run(
+            [sys.executable, "-c", f"import {first}; {show}"],
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for first in ("realta", "realta.ops.movement", "realta.ops.sorting", "realta.functional")
+    }  # fmt: skip
+    assert len(orders) == 1

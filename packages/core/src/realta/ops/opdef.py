@@ -6,6 +6,7 @@ import enum
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
@@ -344,6 +345,8 @@ _ATTR_KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
 NO_ATTRS: Final = Attributes()
 _MEMO_LIMIT: Final = 4096
 _OPS: Final[dict[str, OpDef]] = {}
+_HOMES: Final[dict[str, str]] = {}
+"""The module of this package that defines an op."""
 _MORE: Final[list[str]] = []
 """Modules that define ops and are imported when a name is not found: few programs need them all."""
 
@@ -391,7 +394,8 @@ def define(
         ArgumentError: the name is taken.
     """
     # Modules of this package load in any order, each when something needs it.
-    ours = sys._getframe(1).f_globals.get("__name__", "").startswith(f"{__package__}.")
+    home = sys._getframe(1).f_globals.get("__name__", "")
+    ours = home.startswith(f"{__package__}.")
     if (_OPS.get(name) if ours else find_op(name)) is not None:
         raise ArgumentError(
             f"the op {name!r} is already defined",
@@ -406,6 +410,8 @@ def define(
         doc=doc, since=since, scalar=scalar or name, results=results,
     )  # fmt: skip
     _OPS[name] = op
+    if ours:
+        _HOMES[name] = home
     return op
 
 
@@ -442,9 +448,13 @@ def get_op(name: str) -> OpDef:
 
 
 def all_ops() -> Iterator[OpDef]:
-    """Every op, in the order of definition."""
+    """Every op: ours by family, whatever was imported first, then those that were defined later."""
     _complete()
-    return iter(tuple(_OPS.values()))
+    families = [f"{__package__}.{f}" for module in _MORE for f in sys.modules[module].__all__]
+    places = {family: n for n, family in enumerate(families)}
+    homes = (_HOMES.get(name, "") for name in _OPS)
+    ranked = zip((places.get(home, len(places)) for home in homes), _OPS.values(), strict=True)
+    return iter([op for _, op in sorted(ranked, key=itemgetter(0))])
 
 
 def as_arrays(values: Any) -> tuple[NDArray[Any], ...]:
