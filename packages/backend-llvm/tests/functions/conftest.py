@@ -15,7 +15,7 @@ from realta_llvm.text import Body, Module
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
 
-BINARY = {"pow", "atan2", "hypot", "logaddexp"}
+BINARY = {"pow", "atan2", "hypot", "logaddexp", "fmod"}
 WRITTEN = {**FUNCTIONS, "exp_not_positive": function(exp_not_positive)}
 
 
@@ -44,7 +44,7 @@ def loop(module: Module, name: str, bits: int, width: int) -> str:
     body.start("done")
     body.add("ret void")
     parameters = ", ".join(f"ptr %{operand}" for operand in (*operands, "out"))
-    head_line = f"define void @{name}({parameters}, i64 %size) {{"
+    head_line = f"define void @over_{name}({parameters}, i64 %size) {{"
     return "\n".join([head_line, *body.lines, "}"])
 
 
@@ -68,7 +68,7 @@ def evaluate(name, width, *operands):
     dtype, size = operands[0].dtype, operands[0].size
     filled = [np.concatenate([x, np.full(-size % width, 0.5, dtype)]) for x in operands]
     out = np.empty_like(filled[0])
-    address = engine(8 * dtype.itemsize, width).get_function_address(name)
+    address = engine(8 * dtype.itemsize, width).get_function_address(f"over_{name}")
     types = [*[ctypes.c_void_p] * (len(operands) + 1), ctypes.c_int64]
     call = ctypes.CFUNCTYPE(None, *types)(address)
     call(*[x.ctypes.data for x in (*filled, out)], out.size)

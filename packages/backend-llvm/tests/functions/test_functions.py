@@ -10,8 +10,8 @@ from realta.ops.tolerances import allowance, tolerance, ulp
 from realta.types import float32, float64
 from realta_llvm.functions import FUNCTIONS
 
-BINARY = {"pow", "atan2", "hypot", "logaddexp"}
-UNARY = [name for name in FUNCTIONS if name not in BINARY]
+BINARY = {"pow", "atan2", "hypot", "logaddexp", "fmod"}
+NAMES = [name for name in FUNCTIONS if name != "fmod"]  # which is exact, and no op by itself
 DTYPES = {"float32": float32, "float64": float64}
 WIDTHS = [1, 4, 8, 16]
 # What they are held to, of what spec 5a allows.
@@ -84,7 +84,7 @@ def worst(name, got, expected, operands, dtype):
     return float(part[plain].max())
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", NAMES)
 def test_float32_is_within_bounds_and_special_values_are_numpys(name, evaluate):
     operands = operands_of(name, np.float32)
     part = worst(name, evaluate(name, 8, *operands), truth(name, *operands), operands, float32)
@@ -100,7 +100,7 @@ EXACT = {
 SAMPLED = 600
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", NAMES)
 def test_float64_is_within_bounds(name, evaluate):
     operands = operands_of(name, np.float64)
     at = np.random.default_rng(5).choice(operands[0].size, SAMPLED, replace=False)
@@ -122,7 +122,7 @@ def test_float64_is_within_bounds(name, evaluate):
     assert (np.abs(errors) / allowed).max() < PART
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", NAMES)
 def test_special_values_of_float64_are_numpys(name, evaluate):
     operands = operands_of(name, np.float64)
     got, expected = evaluate(name, 4, *operands), truth(name, *operands)
@@ -148,6 +148,16 @@ def test_a_lane_has_the_same_bits_in_every_width_beside_any_neighbours(name, dty
         mixed = evaluate(name, width, *[x[order] for x in operands])
         assert np.array_equal(mixed, alone[order], equal_nan=True)
         assert (np.signbit(mixed) == np.signbit(alone[order]))[~np.isnan(mixed)].all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_remainder_of_a_division_is_exact(dtype, evaluate):
+    x, y = pairs("fmod", dtype)
+    with np.errstate(all="ignore"):
+        expected = np.fmod(x, y)
+    got = evaluate("fmod", 8, x, y)
+    assert np.array_equal(got, expected, equal_nan=True)
+    assert (np.signbit(got) == np.signbit(expected))[~np.isnan(got)].all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -4,7 +4,8 @@ After Payne and Hanek (1983). An angle is m 2^e with a whole m of 53 bits. Of 2/
 are taken that follow the bits whose products with m 2^e are multiples of 4; their product with m,
 of which 128 bits are kept, is the angle in quarter turns without whole turns, exact to 2^-126,
 while no float64 comes closer to a multiple of π/2 than 2^-62. It is computed with integers, for one
-angle at a time, by a function of its own that runs only where an angle of the vector is large.
+angle at a time, by a function of its own that runs only where an angle of the vector is large, and
+that LLVM is told not to improve, which would take longer than all the rest.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _NAME: Final = "rt_large_angle"
 
 _SCALAR: Final = """\
 @rt_two_over_pi = private constant [{count} x i64] [{words}]
-define private {{ double, double, i64 }} @rt_large_angle(double %x) noinline cold {{
+define private {{ double, double, i64 }} @rt_large_angle(double %x) noinline optnone cold {{
   %bits = bitcast double %x to i64
   %shifted = lshr i64 %bits, 52
   %biased = and i64 %shifted, 2047
@@ -40,71 +41,66 @@ define private {{ double, double, i64 }} @rt_large_angle(double %x) noinline col
   %at = add i64 %biased, -1013
   %word = lshr i64 %at, 6
   %offset = and i64 %at, 63
-  %p0 = getelementptr i64, ptr @rt_two_over_pi, i64 %word
-  %p1 = getelementptr i64, ptr %p0, i64 1
-  %p2 = getelementptr i64, ptr %p0, i64 2
-  %p3 = getelementptr i64, ptr %p0, i64 3
-  %w0 = load i64, ptr %p0
-  %w1 = load i64, ptr %p1
-  %w2 = load i64, ptr %p2
-  %w3 = load i64, ptr %p3
+  %at0 = getelementptr i64, ptr @rt_two_over_pi, i64 %word
+  %at1 = getelementptr i64, ptr %at0, i64 1
+  %at2 = getelementptr i64, ptr %at0, i64 2
+  %at3 = getelementptr i64, ptr %at0, i64 3
+  %w0 = load i64, ptr %at0
+  %w1 = load i64, ptr %at1
+  %w2 = load i64, ptr %at2
+  %w3 = load i64, ptr %at3
   %a0 = call i64 @llvm.fshl.i64(i64 %w0, i64 %w1, i64 %offset)
   %a1 = call i64 @llvm.fshl.i64(i64 %w1, i64 %w2, i64 %offset)
   %a2 = call i64 @llvm.fshl.i64(i64 %w2, i64 %w3, i64 %offset)
   ; the upper 128 of the 192 bits of m times the window, without what exceeds them
-  %m2 = zext i64 %m to i128
+  %wide = zext i64 %m to i128
   %b1 = zext i64 %a1 to i128
   %b2 = zext i64 %a2 to i128
-  %t2 = mul i128 %b2, %m2
-  %c2 = lshr i128 %t2, 64
-  %t1 = mul i128 %b1, %m2
-  %s1 = add i128 %t1, %c2
-  %t0 = mul i64 %a0, %m
-  %u0 = zext i64 %t0 to i128
-  %v0 = shl i128 %u0, 64
-  %turns = add i128 %s1, %v0
+  %p2 = mul i128 %b2, %wide
+  %carried = lshr i128 %p2, 64
+  %p1 = mul i128 %b1, %wide
+  %sum = add i128 %p1, %carried
+  %bottom = trunc i128 %sum to i64
+  %upper = lshr i128 %sum, 64
+  %over = trunc i128 %upper to i64
+  %p0 = mul i64 %a0, %m
+  %top = add i64 %p0, %over
   ; to the nearest quarter turn; the rest as a signed fraction of one
-  %half = shl i128 1, 125
-  %raised = add i128 %turns, %half
-  %whole = lshr i128 %raised, 126
-  %quarter = trunc i128 %whole to i64
-  %rest = shl i128 %turns, 2
-  %negative = icmp slt i128 %rest, 0
-  %minus = sub i128 0, %rest
-  %size = select i1 %negative, i128 %minus, i128 %rest
-  %zeros = call i128 @llvm.ctlz.i128(i128 %size, i1 false)
-  %normal = shl i128 %size, %zeros
-  ; 53 bits and the 64 bits after them, as floats
-  %high128 = lshr i128 %normal, 75
-  %high64 = trunc i128 %high128 to i64
-  %low128 = lshr i128 %normal, 11
-  %low64 = trunc i128 %low128 to i64
-  %low63 = lshr i64 %low64, 1
-  %high = sitofp i64 %high64 to double
-  %lower = sitofp i64 %low63 to double
-  ; 2^-(53 + zeros)
-  %zeros64 = trunc i128 %zeros to i64
-  %field = sub i64 970, %zeros64
-  %placed = shl i64 %field, 52
-  %scale = bitcast i64 %placed to double
-  %fraction = fmul double %high, %scale
-  %after0 = fmul double %lower, %scale
-  %after = fmul double %after0, {step}
+  %raised = add i64 %top, 2305843009213693952
+  %quarter = lshr i64 %raised, 62
+  %high0 = call i64 @llvm.fshl.i64(i64 %top, i64 %bottom, i64 2)
+  %low0 = shl i64 %bottom, 2
+  ; its magnitude, but for one in the last of 128 bits
+  %sign = ashr i64 %high0, 63
+  %high1 = xor i64 %high0, %sign
+  %low1 = xor i64 %low0, %sign
+  ; 62 and 63 bits as floats that are exact, or make up for each other's rounding
+  %high = lshr i64 %high1, 1
+  %low2 = call i64 @llvm.fshl.i64(i64 %high1, i64 %low1, i64 63)
+  %lower = lshr i64 %low2, 1
+  %first = sitofp i64 %high to double
+  %back = fptosi double %first to i64
+  %missing = sub i64 %high, %back
+  %second = sitofp i64 %missing to double
+  %third = sitofp i64 %lower to double
+  %tail = call double @llvm.fma.f64(double %third, double {step}, double %second)
+  %fraction = fmul double %first, {step}
+  %after = fmul double %tail, {step}
   ; times pi/2
   %product = fmul double %fraction, {first}
-  %turned = fneg double %product
-  %lost = call double @llvm.fma.f64(double %fraction, double {first}, double %turned)
+  %minus = fneg double %product
+  %lost = call double @llvm.fma.f64(double %fraction, double {first}, double %minus)
   %more = call double @llvm.fma.f64(double %fraction, double {second}, double %lost)
   %all = call double @llvm.fma.f64(double %after, double {first}, double %more)
   ; sign of the rest, then of the angle
   %below = icmp slt i64 %bits, 0
+  %negative = icmp slt i64 %sign, 0
   %flip = xor i1 %below, %negative
-  %lowered = fneg double %product
-  %raised2 = fneg double %all
-  %r = select i1 %flip, double %lowered, double %product
-  %l = select i1 %flip, double %raised2, double %all
-  %back = sub i64 0, %quarter
-  %q = select i1 %below, i64 %back, i64 %quarter
+  %opposite = fneg double %all
+  %r = select i1 %flip, double %minus, double %product
+  %l = select i1 %flip, double %opposite, double %all
+  %turned = sub i64 0, %quarter
+  %q = select i1 %below, i64 %turned, i64 %quarter
   ; of infinities nothing is left
   %special = icmp eq i64 %biased, 2047
   %rr = select i1 %special, double 0x7FF8000000000000, double %r
@@ -135,7 +131,7 @@ def _scalar_text() -> str:
 
 
 _VECTOR: Final = """\
-define private {result} @{name}({real} %x) noinline cold {{
+define private {result} @{name}({real} %x) noinline optnone cold {{
 entry:
   %given = alloca {real}
   %rests = alloca {real}
@@ -182,7 +178,6 @@ def _vector_function(lanes: Lanes) -> tuple[str, str]:
     name = f"{_NAME}s_{lanes.width}x{lanes.bits}"
     if _NAME not in module.functions:
         module.declare("llvm.fshl.i64", "i64", ["i64"] * 3)
-        module.declare("llvm.ctlz.i128", "i128", ["i128", "i1"])
         module.declare("llvm.fma.f64", "double", ["double"] * 3)
         module.functions[_NAME] = _scalar_text()
     if name not in module.functions:
