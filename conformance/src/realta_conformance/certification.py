@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from realta.backend import SPEC
+
 from realta_conformance.device import Description, Device
 from realta_conformance.executor import Executor, InProcess
 from realta_conformance.expectations import Expectation, Usage, apply, in_force, isolated
@@ -41,6 +43,7 @@ class LevelResult:
         floats: float dtypes for which everything required passed.
         graphs: graphs that were compiled.
         required: what it asks for, as ``op/dtype``.
+        asked: float dtypes that it asks for.
         blocked_by: the level that failed before, if it is blocked.
     """
 
@@ -52,6 +55,7 @@ class LevelResult:
     missing: list[str] = field(default_factory=list)
     floats: list[str] = field(default_factory=list)
     required: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
     graphs: int = 0
     blocked_by: str = ""
 
@@ -70,6 +74,7 @@ class Certificate:
         usages: what became of each expectation that is in force.
         shard: which part of the run it is.
         sample: whether only a third of the cases ran.
+        spec: the version of the spec that it is about.
     """
 
     device: Description
@@ -77,6 +82,7 @@ class Certificate:
     usages: list[Usage] = field(default_factory=list)
     shard: Shard = WHOLE
     sample: bool = False
+    spec: str = SPEC
 
     @property
     def stale(self) -> list[Expectation]:
@@ -274,4 +280,5 @@ def judge(
         [f"{op}/{dtype}" for op, dtype in missing],
         covered if wanted else [],
         [f"{op}/{dtype}" for op, dtype in wanted],
+        floats,
     )

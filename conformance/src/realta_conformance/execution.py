@@ -32,6 +32,8 @@ class Findings:
         case: the case.
         failures: for each check that failed, why.
         max_ulp: the largest distance from the truth.
+        bound_use: the largest share of its bound that an element uses.
+        worst: the place of the worst wrong element, and the call it is wrong in.
         launches: kernels that took part.
         results: what the first call returned.
     """
@@ -39,6 +41,8 @@ class Findings:
     case: Case
     failures: dict[str, str] = field(default_factory=dict)
     max_ulp: float = 0.0
+    bound_use: float = 0.0
+    worst: tuple[tuple[int, ...], int] = ((), 0)
     launches: int = 0
     results: list[Array] = field(default_factory=list)
 
@@ -196,6 +200,8 @@ def _judge(
         found, span = run.found[n], run.packed.spans[n]
         found.results = list(results[span])
         found.max_ulp = max(verdict.max_ulp, second[n].max_ulp)
+        found.bound_use = max(verdict.bound_use, second[n].bound_use)
+        found.worst = (second[n].worst, 1) if verdict.ok else (verdict.worst, 0)
         if not verdict.ok:
             found.fail("values", verdict.reason)
         if verdict.ok and not second[n].ok and _all_same(results[span], others[span]):

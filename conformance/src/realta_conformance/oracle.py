@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -25,11 +25,15 @@ class Verdict:
         ok: whether the result is within its bound.
         max_ulp: the largest distance from the truth in ulps, 0 for results that are no floats.
         reason: what is wrong at the worst element; empty if all is well.
+        bound_use: the largest share of its bound that an element uses; 1 is all of it.
+        worst: the place of the worst wrong element.
     """
 
     ok: bool
     max_ulp: float = 0.0
     reason: str = ""
+    bound_use: float = 0.0
+    worst: tuple[int, ...] = ()
 
 
 def same_bits(a: Array, b: Array) -> bool:
@@ -78,7 +82,8 @@ def compare(
             tiny = FORMATS[dtype].tiny
             good |= (got == 0) & (np.abs(truth) < tiny)
         distance = _distance(dtype, got, expected)
-    return _verdict(good, distance, result, truth, expected)
+        use = _bound_use(dtype, got, expected, good, looser)
+    return replace(_verdict(good, distance, result, truth, expected), bound_use=use)
 
 
 def _equal(result: Array, expected: Expected) -> Verdict:
@@ -119,6 +124,21 @@ def _near(
     return np.asarray(comparable & (distance <= reach * (1 + 1e-6)) | np.isinf(reach))
 
 
+def _bound_use(
+    dtype: DType, got: Array, expected: Expected, good: Array, looser: float | None
+) -> float:
+    """The largest share of its bound that a right element uses."""
+    if expected.error is None and looser is None:
+        return 0.0
+    error = np.zeros(got.shape) if expected.error is None else expected.error
+    if looser is not None:
+        error = np.maximum(error, looser * ulp(dtype, expected.high))
+    low = 0.0 if expected.low is None else expected.low
+    away = np.abs((got - expected.high) - low)
+    known = good & np.isfinite(away) & np.isfinite(error) & (error > 0)
+    return float(np.max(away[known] / error[known])) if known.any() else 0.0
+
+
 def _distance(dtype: DType, got: Array, expected: Expected) -> Array:
     high = expected.high
     low = 0.0 if expected.low is None else expected.low
@@ -144,7 +164,7 @@ def _verdict(
     )
     if expected.dtype.is_float and np.isfinite(distance[at]) and distance[at]:
         reason += f" ({float(distance[at]):.3g} ulp away)"
-    return Verdict(False, worst, reason)
+    return Verdict(False, worst, reason, worst=at)
 
 
 def _show(value: object) -> str:
@@ -161,11 +181,11 @@ def all_within(
     """The verdict on several results of one call: the first failure, or the largest distance."""
     if len(results) != len(expected):
         return Verdict(False, reason=f"{len(results)} results, must be {len(expected)}")
-    worst = 0.0
+    worst = use = 0.0
     for n, (result, truth) in enumerate(zip(results, expected, strict=True)):
         verdict = compare(op, result, truth, flush=flush, looser=looser)
-        worst = max(worst, verdict.max_ulp)
+        worst, use = max(worst, verdict.max_ulp), max(use, verdict.bound_use)
         if not verdict.ok:
             number = f"result {n}: " if len(results) > 1 else ""
-            return Verdict(False, worst, number + verdict.reason)
-    return Verdict(True, worst)
+            return Verdict(False, worst, number + verdict.reason, use, verdict.worst)
+    return Verdict(True, worst, bound_use=use)

@@ -44,6 +44,9 @@ class Outcome:
         max_ulp: the largest distance from the truth.
         launches: kernels that took part, work declared to run on the host not counted.
         help: what to look at if it fails.
+        bound_use: the largest share of its bound that an element uses.
+        graph: of a failed case, the graph.
+        operands: of a failed case, the smallest operands known to fail.
     """
 
     id: str
@@ -56,6 +59,9 @@ class Outcome:
     max_ulp: float = 0.0
     launches: int = 0
     help: str = ""
+    bound_use: float = 0.0
+    graph: str = ""
+    operands: str = ""
 
     @property
     def key(self) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from realta.backend import SPEC
 from rich.console import Console
 from rich.table import Table
 
 from realta_conformance.certification import Certificate, LevelResult
+from realta_conformance.expectations import Usage
 from realta_conformance.outcome import Outcome
 from realta_conformance.values import SEED
 from realta_conformance.versions import SUITE, version_of
@@ -31,18 +32,43 @@ def _cases(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
         case = found.setdefault(name, {"id": name, "op": outcome.op, "dtype": outcome.dtype})
         if outcome.kind == "passed":
             case.setdefault("passed", []).append(mode)
-        if outcome.max_ulp > case.get("max_ulp", 0):
-            case["max_ulp"] = float(f"{outcome.max_ulp:.4g}")
+        for key in ("max_ulp", "bound_use"):
+            if getattr(outcome, key) > case.get(key, 0):
+                case[key] = _short(getattr(outcome, key))
         if outcome.launches:
             case["launches"] = outcome.launches
     return [found[name] for name in sorted(found)]
 
 
+def _short(number: float) -> float:
+    return float(f"{number:.4g}")
+
+
 def _problem(outcome: Outcome) -> dict[str, str]:
-    return {
+    found = {
         "id": outcome.id, "op": outcome.op, "dtype": outcome.dtype, "check": outcome.check,
         "outcome": outcome.kind, "reason": outcome.reason,
     }  # fmt: skip
+    more = {"about": outcome.help, "graph": outcome.graph, "operands": outcome.operands}
+    wanted = outcome.kind in ("failed", "declared")
+    return found | {key: text for key, text in more.items() if wanted and text}
+
+
+def _ops(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """For each op and dtype: how many outcomes of each kind, the worst ulp and use of a bound."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for outcome in outcomes:
+        key = (outcome.op, outcome.dtype)
+        entry = found.setdefault(
+            key, {"op": outcome.op, "dtype": outcome.dtype, "counts": Counter(),
+                  "max_ulp": 0.0, "bound_use": 0.0},
+        )  # fmt: skip
+        entry["counts"][outcome.kind] += 1
+        entry["max_ulp"] = max(entry["max_ulp"], _short(outcome.max_ulp))
+        entry["bound_use"] = max(entry["bound_use"], _short(outcome.bound_use))
+    for entry in found.values():
+        entry["counts"] = dict(sorted(entry["counts"].items()))
+    return [found[key] for key in sorted(found)]
 
 
 def _level(result: LevelResult) -> dict[str, Any]:
@@ -53,14 +79,26 @@ def _level(result: LevelResult) -> dict[str, Any]:
         "verdict": result.verdict,
         "blocked_by": result.blocked_by,
         "counts": dict(sorted(result.counts().items())),
+        "asked": sorted(result.asked),
+        "required": sorted(result.required),
         "required_total": result.required_total,
         "required_covered": result.required_covered,
         "missing": sorted(result.missing),
         "dtypes": sorted(result.floats),
         "graphs": result.graphs,
+        "ops": _ops(result.outcomes),
         "cases": _cases(result.outcomes),
         "not_passed": [_problem(o) for o in result.outcomes if o.kind != "passed"],
     }
+
+
+def _expectation(usage: Usage) -> dict[str, Any]:
+    entry = usage.expectation
+    return {
+        "op": entry.op, "dtype": entry.dtype, "check": entry.check, "level": entry.level,
+        "outcome": entry.outcome, "reason": entry.reason, "link": entry.link,
+        "until": entry.until, "ran": usage.ran, "met": usage.met,
+    }  # fmt: skip
 
 
 def to_dict(
@@ -77,7 +115,7 @@ def to_dict(
     numerics = device.capabilities.numerics
     return {
         "schema": SCHEMA,
-        "spec": SPEC,
+        "spec": certificate.spec,
         "realta": version_of("realta"),
         "suite": SUITE,
         "device": device.name,
@@ -94,7 +132,10 @@ def to_dict(
             "looser": {f"{op}/{d.name}": u for (op, d), u in sorted(numerics.ulp.items(), key=str)},
         },
         "seed": SEED,
+        "sample": certificate.sample,
+        "shard": str(certificate.shard),
         "expectations": expectations,
+        "expected": [_expectation(usage) for usage in certificate.usages],
         "stale": [str(e) for e in certificate.stale],
         "levels": [_level(r) for r in certificate.results],
     }
@@ -108,7 +149,7 @@ def as_json(report: dict[str, Any]) -> str:
     lines.append(json.dumps(parts, indent=1, sort_keys=True, ensure_ascii=False)[:-2] + ",")
     lines.append(' "levels": [')
     for n, level in enumerate(levels):
-        rows = {name: level.pop(name) for name in ("cases", "not_passed")}
+        rows = {name: level.pop(name) for name in ("ops", "cases", "not_passed")}
         text = json.dumps(level, sort_keys=True, ensure_ascii=False)[:-1]
         for name, entries in rows.items():
             shown = ",\n".join(f"   {json.dumps(e, ensure_ascii=False)}" for e in entries)

@@ -10,6 +10,7 @@ from realta.types import DTYPES
 
 from realta_conformance.case import Case, OpCase, cases_of, op_cases
 from realta_conformance.device import Device
+from realta_conformance.evidence import evidence
 from realta_conformance.execution import Findings, raised, run_alone, run_constants, run_pack
 from realta_conformance.graphs import graph_cases
 from realta_conformance.levels import is_sent
@@ -180,9 +181,11 @@ def _outcomes(finding: Findings, fixed: bool, alone: bool, stepped: bool) -> lis
 
 def _scored(finding: Findings, mode: str, check: str, kind: Kind, reason: str = "") -> Outcome:
     case = finding.case
+    graph, operands = evidence(case, finding.worst) if kind == "failed" else ("", "")
     return Outcome(
         f"{case.id}/{mode}", case.level, case.op, case.dtype.name, check, kind, reason,
-        finding.max_ulp, finding.launches, help=case.note or CHECKS[check],
+        finding.max_ulp, finding.launches, case.note or CHECKS[check], finding.bound_use,
+        graph, operands,
     )  # fmt: skip
 
 

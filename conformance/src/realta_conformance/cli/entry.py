@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from realta.errors import RealtaError
 from rich.console import Console
 
-from realta_conformance.cli import inspecting, running
+from realta_conformance.cli import inspecting, reporting, running
 
 __all__ = ["main"]
 
-_MODULES = (running, inspecting)
+_MODULES = (running, inspecting, reporting)
 
 
 def _parser() -> argparse.ArgumentParser:
