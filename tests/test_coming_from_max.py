@@ -284,6 +284,7 @@ LAYERS = {
     "Linear": lambda: nn.Linear(3, 4),
     "LayerNorm": lambda: nn.LayerNorm(3),
     "RMSNorm": lambda: nn.RMSNorm(3),
+    "GemmaRMSNorm": lambda: nn.GemmaRMSNorm(3),
     "GroupNorm": lambda: nn.GroupNorm(3, 3),
     "Sequential": lambda: nn.Sequential(nn.Linear(3, 2), F.relu),
 }

@@ -53,6 +53,15 @@ def test_rms_norm(each_device):
     assert nn.RMSNorm(8, 1e-3).eps == 1e-3
 
 
+def test_gemma_rms_norm(each_device):
+    layer = nn.GemmaRMSNorm(8)
+    assert_same_bits(layer(Tensor(X)), nn.RMSNorm(8)(Tensor(X)))
+    weight = parameters(layer)["weight"]
+    x = X.astype(np.float64)
+    wanted = x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * (1 + weight)
+    np.testing.assert_allclose(layer(Tensor(X)).numpy(), wanted, atol=2e-6)
+
+
 def test_half_input_and_float_parameters():
     """With keep_dtype the parameters are rounded to the input's dtype, without it they are not."""
     layer = nn.LayerNorm(8)
@@ -69,6 +78,6 @@ def test_half_input_and_float_parameters():
 
 
 def test_extents_that_do_not_fit():
-    for layer in (nn.LayerNorm(3), nn.RMSNorm(3)):
+    for layer in (nn.LayerNorm(3), nn.RMSNorm(3), nn.GemmaRMSNorm(3)):
         with pytest.raises(ShapeError, match="for a last axis of 8"):
             layer(Tensor(X))

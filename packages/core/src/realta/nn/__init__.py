@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from realta.nn.kv_cache import KVCache
     from realta.nn.linear import Linear
     from realta.nn.module import Module
-    from realta.nn.normalization import LayerNorm, RMSNorm
+    from realta.nn.normalization import GemmaRMSNorm, LayerNorm, RMSNorm
     from realta.nn.rotary import (
         RotaryEmbedding,
         TransposedRotaryEmbedding,
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from realta.nn.shared_module import as_subgraph
 
 __all__ = [
-    "GELU", "Conv1d", "Conv2d", "ConvTranspose2d", "Dropout", "Embedding", "GroupNorm",
+    "GELU", "Conv1d", "Conv2d", "ConvTranspose2d", "Dropout", "Embedding", "GemmaRMSNorm",
+    "GroupNorm",
     "KVCache", "LayerNorm", "Linear", "Module", "ModuleList", "MultiHeadAttention", "RMSNorm",
     "ReLU", "RotaryEmbedding", "Sequential", "SiLU", "Sigmoid", "Softmax", "Tanh",
     "TransposedRotaryEmbedding", "as_subgraph", "module_dataclass", "positional_embedding", "yarn",
@@ -46,7 +47,7 @@ __getattr__ = on_demand(
         "kv_cache": ("KVCache",),
         "linear": ("Linear",),
         "module": ("Module",),
-        "normalization": ("LayerNorm", "RMSNorm"),
+        "normalization": ("GemmaRMSNorm", "LayerNorm", "RMSNorm"),
         "rotary": (
             "RotaryEmbedding", "TransposedRotaryEmbedding", "positional_embedding", "yarn",
         ),

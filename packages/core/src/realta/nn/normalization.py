@@ -1,4 +1,4 @@
-"""Normalization layers: LayerNorm and RMSNorm, over the last axis."""
+"""Normalization layers: LayerNorm, RMSNorm and GemmaRMSNorm, over the last axis."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from realta.nn.module import Module
 from realta.tensor import Tensor
 from realta.types import float32
 
-__all__ = ["LayerNorm", "RMSNorm"]
+__all__ = ["GemmaRMSNorm", "LayerNorm", "RMSNorm"]
 
 
 class LayerNorm(Module):
@@ -76,3 +76,27 @@ class RMSNorm(Module):
     def forward(self, x: Tensor) -> Tensor:
         """The layer applied to a tensor of shape (..., dim)."""
         return rms_norm(x, self.weight, self.eps)
+
+
+class GemmaRMSNorm(Module):
+    """``x / sqrt(mean(x * x) + eps) * (1 + weight)`` over the last axis: checkpoints of Gemma.
+
+    Args:
+        dim: extent of the last axis.
+        eps: added to the mean square.
+        dtype: of the weight, which is zeros; the default float if left out.
+        device: where it lives; the default device if left out.
+    """
+
+    weight: Tensor
+
+    def __init__(
+        self, dim: int, eps: float = 1e-6, *, dtype: Any = None, device: Any = None
+    ) -> None:
+        self.dim = dim
+        self.eps = eps
+        self.weight = zeros((dim,), dtype=dtype, device=device)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The layer applied to a tensor of shape (..., dim)."""
+        return rms_norm(x, self.weight, self.eps, weight_offset=1.0)
