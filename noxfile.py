@@ -295,6 +295,58 @@ def build(session: nox.Session) -> None:
             session.run(suite, "run", *arguments, external=True)
 
 
+def wheels(session: nox.Session, folder: Path) -> None:
+    """Builds the wheels that somebody who writes a backend needs, and nothing else."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for member in (*CORE, "conformance"):
+        session.run("uv", "build", "--quiet", "--wheel", "--out-dir", str(folder), member)
+
+
+@nox.session
+def template(session: nox.Session) -> None:
+    """Runs the workflow of a new backend of each tier, and the action, with wheels from here."""
+    session.install("uv", "pip", "mypy", "pyyaml", "--constraint", "constraints.txt")
+    folder = ROOT / "build" / "template"
+    wheels(session, folder / "wheels")
+    found = ("--find-links", str(folder / "wheels"))
+    session.run("uv", "pip", "install", "--quiet", *found, "realta", "realta-conformance")
+    source = f"{' '.join(found)} realta realta-conformance"
+    for tier in ("op", "kernel", "graph"):
+        name, home = f"new_{tier}", folder / tier
+        shutil.rmtree(home, ignore_errors=True)
+        session.run("realta", "new-backend", name, "--tier", tier, "--into", str(home))
+        workflow = str(home / ".github" / "workflows" / "conformance.yml")
+        step = ("python", "tools/workflow.py")
+        session.run(*step, workflow, "--directory", str(home), "--var", f"REALTA_INSTALL={source}")
+        session.run("mypy", "--strict", str(home / "src"))
+        session.run("realta-conformance", "smoke", "--device", f"{name}:0")
+    inputs = ("--input", "device=new_op:0", "--input", f"install={source}")
+    session.run(*step, "action.yml", "--directory", str(folder / "op"), *inputs)
+
+
+@nox.session
+def guide(session: nox.Session) -> None:
+    """Runs the commands of the guides in empty folders, with nothing but wheels from here."""
+    session.install("uv")
+    folder = ROOT / "build" / "guide"
+    wheels(session, folder)
+    found = {"PIP_FIND_LINKS": f"{os.environ.get('PIP_FIND_LINKS', '')} {folder}".strip()}
+    for tier in session.posargs or ("op", "kernel", "graph"):
+        session.run("python", "tools/guide.py", f"docs/howto/backend-{tier}.md", env=found)
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """Builds what is published, twice, checks it, and tries each in a fresh environment."""
+    session.install(
+        "uv", "twine", "pyright[nodejs]", "towncrier", "--constraint", "constraints.txt"
+    )
+    folder = ROOT / "build" / "release"
+    shutil.rmtree(folder, ignore_errors=True)
+    session.run("python", "tools/release.py", str(folder), "--types", *session.posargs)
+    session.run("towncrier", "build", "--draft", "--version", "0.1.0", "--config", "pyproject.toml")
+
+
 @nox.session
 def acceptance(session: nox.Session) -> None:
     """Checks that every promised item in acceptance/ is shown by something that passes."""

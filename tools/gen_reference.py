@@ -27,6 +27,12 @@ from realta.ops.tolerances import TOLERANCES, Tolerance, tolerance
 from realta.passes import Decompose
 from realta.types import DTYPES, FLOATS, INTEGERS, DType, float16, float32, float64, tensor_type
 
+if not __package__:  # run as a program
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tools.backend_sizes import sizes_block
+from tools.required_ops import required_block
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 CORE: Final = ROOT / "packages" / "core" / "src" / "realta"
 MARK: Final = "<!-- Written by tools/gen_reference.py; do not edit. -->"
@@ -410,6 +416,8 @@ BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "bounds": bounds_block,
     "contract": contract_block,
     "map": map_block,
+    "required-ops": required_block,
+    "backend-sizes": sizes_block,
 }
 
 

@@ -74,7 +74,8 @@ def cast(node: Node, x: Array) -> Array:
     # The first float that does not fit is a power of two, which every float type has.
     over, under = x >= 2.0 ** (dtype.bits - (dtype.kind == "int")), x < float(limits.min)
     inside = jnp.where(over | under | jnp.isnan(x), 0, x).astype(dtype.numpy)
-    return jnp.where(over, limits.max, jnp.where(under, limits.min, inside)).astype(dtype.numpy)
+    largest, smallest = (jnp.asarray(n, dtype.numpy) for n in (limits.max, limits.min))
+    return jnp.where(over, largest, jnp.where(under, smallest, inside))
 
 
 def bitcast(node: Node, x: Array) -> Array:
