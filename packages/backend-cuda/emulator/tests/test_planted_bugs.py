@@ -111,6 +111,16 @@ def test_a_misaligned_vector(machine):
     assert "float4' needs 16 bytes" in said
 
 
+def test_a_pointer_that_is_less_aligned_than_the_kernel_says(machine):
+    claim = "x = (const float *)__builtin_assume_aligned(x, 16);"
+    source = ADD_ONE.replace("{\n", "{ " + claim + "\n", 1)
+    given, out = machine.upload(np.zeros(65, np.float32)), machine.empty(256)
+    machine.launch(machine.kernel(source, "add_one"), 1, 64, out, given)
+    said = fails(machine, source, "add_one", 1, 64, out, int(given.handle) + 4)
+    assert "line 3 says that" in said
+    assert "is aligned to 16 bytes, which it is not" in said
+
+
 def test_an_index_past_a_shared_array(machine):
     x = np.arange(64, dtype=np.float32)
     given, out = machine.upload(x), machine.empty(256)

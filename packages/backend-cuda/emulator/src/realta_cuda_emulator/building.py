@@ -38,6 +38,8 @@ _DRIVER: Final = (
 _FLAGS: Final = (
     "-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-Wall", "-Wextra",
 )  # fmt: skip
+# ThreadSanitizer would see the scheduler's use of these functions.
+_PLAIN: Final = ("-fno-builtin-memcpy", "-fno-builtin-memset", "-fno-tree-loop-distribute-patterns")
 
 
 def cuda_header() -> Path:
@@ -114,7 +116,7 @@ def _driver(scratch: Path) -> Path:
 def _runner(scratch: Path, sanitizer: str) -> Path:
     macro, library = SANITIZERS[sanitizer]
     sources = [NATIVE / f"{name}.cpp" for name in ("runner", "scheduler")]
-    objects = _compile(scratch, sources, [*_FLAGS, f"-D{macro}", "-I", str(NATIVE)])
+    objects = _compile(scratch, sources, [*_FLAGS, *_PLAIN, f"-D{macro}", "-I", str(NATIVE)])
     program = scratch / f"runner-{sanitizer}"
     link = ["-rdynamic", "-Wl,--no-as-needed", "-o", str(program), *map(str, objects)]
     link += [library, "-lubsan", "-ldl", "-lm"]

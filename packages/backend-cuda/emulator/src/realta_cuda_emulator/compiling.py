@@ -26,7 +26,9 @@ from realta_cuda_emulator.toolchain import (
     clean_environment,
     compiler,
     digest,
+    folder,
     identity,
+    run,
     store,
 )
 
@@ -141,7 +143,8 @@ def _translation_unit(source: str, *, checked: bool) -> str:
 def _compiled(unit: str, flags: Sequence[str]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="realta-cuda-") as scratch:
         made = os.path.join(scratch, "kernel.so")
-        command = [compiler(), *flags, "-I", str(NATIVE), "-x", "c++", "-o", made, "-"]
+        command = [compiler(), *flags, "-I", str(_headers(tuple(flags)))]
+        command += ["-x", "c++", "-o", made, "-"]
         found = subprocess.run(
             command, input=unit, capture_output=True, text=True, check=False,
             env=clean_environment(),
@@ -149,6 +152,26 @@ def _compiled(unit: str, flags: Sequence[str]) -> bytes:
         if found.returncode:
             raise _refused(found.stderr)
         return Path(made).read_bytes()
+
+
+@lru_cache(maxsize=16)
+def _headers(flags: tuple[str, ...]) -> Path:
+    """A folder with the header, compiled before for these flags where that is possible."""
+    place = folder() / f"header-{digest(identity(), _header(), *flags)}"
+    compiled = place / "kernel.h.gch"
+    if compiled.exists():
+        return place
+    try:
+        store(place / "kernel.h", _header())
+        with tempfile.TemporaryDirectory(prefix="realta-cuda-") as scratch:
+            made = Path(scratch) / compiled.name
+            header = str(place / "kernel.h")
+            command = [compiler(), *flags, "-x", "c++-header", header, "-o", str(made)]
+            run(command, "the header of kernels cannot be compiled")
+            store(compiled, made.read_bytes())
+    except (EmulatorError, OSError):
+        return NATIVE
+    return place
 
 
 def _refused(log: str) -> KernelCompilationError:

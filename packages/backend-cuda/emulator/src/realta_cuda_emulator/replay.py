@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -30,16 +31,19 @@ class Recorded(NamedTuple):
 
 
 def recorded(folder: Path, most: int) -> list[Recorded]:
-    """At most so many launches of each kernel's name, with few blocks; the same ones each time."""
-    found: list[Recorded] = []
-    taken: Counter[str] = Counter()
+    """At most so many launches with few blocks, as many of each kind of kernel as there can be.
+
+    The kind is the name without numbers; the choice is the same each time.
+    """
+    kinds: dict[str, list[Recorded]] = {}
     for launch in sorted(folder.glob("*.launch")):
         key, _, kernel = launch.stem.partition("-")
         source = folder / f"{key}.cu"
-        if taken[kernel] < most and source.exists() and _blocks(launch) <= _MOST_BLOCKS:
-            taken[kernel] += 1
-            found.append(Recorded(kernel, source, launch))
-    return found
+        if source.exists() and _blocks(launch) <= _MOST_BLOCKS:
+            kind = re.sub(r"[\d_]+", "", kernel)
+            kinds.setdefault(kind, []).append(Recorded(kernel, source, launch))
+    turns = zip_longest(*(kinds[kind] for kind in sorted(kinds)))
+    return list(islice((launch for turn in turns for launch in turn if launch), most))
 
 
 def replay(launches: list[Recorded], workers: int = 2) -> Iterator[tuple[Recorded, str, str]]:

@@ -35,6 +35,7 @@ emu_u64 emu_shuffle(unsigned mask, emu_u64 value, int lane, int line);
 void emu_sync_warp(unsigned mask, int line);
 void *emu_dynamic_shared(void);
 void emu_trap(const char *what, int line) __attribute__((noreturn));
+void emu_misaligned(const void *address, unsigned bytes, int line) __attribute__((noreturn));
 }
 
 #define threadIdx (emu_here.thread)
@@ -296,6 +297,13 @@ emu_inline float __int2float_rn(int x) { return (float)x; }
 emu_inline float __uint2float_rn(unsigned x) { return (float)x; }
 
 // -- memory ----------------------------------------------------------------------------------------
+
+// What a kernel says of a pointer is held against what it is.
+emu_inline void *emu_aligned(const void *address, unsigned bytes, int line) {
+    if ((emu_u64)address % bytes) emu_misaligned(address, bytes, line);
+    return (void *)address;
+}
+#define __builtin_assume_aligned(address, bytes) emu_aligned(address, bytes, __LINE__)
 
 template <class T> emu_inline T __ldg(const T *from) { return *from; }
 template <class T> emu_inline T __ldcs(const T *from) { return *from; }

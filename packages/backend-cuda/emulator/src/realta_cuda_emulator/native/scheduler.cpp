@@ -126,7 +126,11 @@ Thread threads[most_threads];
 Warp warps[most_threads / warp_size];
 Fiber fibers[most_threads + 1];
 int fibers_made, unused[most_threads + 1], unused_count;
-int order[most_threads], queue[2 * most_threads], queue_begin, queue_end;
+int order[most_threads];
+// Those who can go on, in a ring: ThreadSanitizer sees memmove, and takes it for the threads' own.
+constexpr unsigned ring = most_threads - 1;
+int queue[most_threads];
+unsigned queue_begin, queue_end;
 int count, live, arrived, next_fresh, current, current_fiber;
 unsigned predicate_count, predicate_result;
 const Launch *launch;
@@ -222,29 +226,23 @@ void stuck() {
 // Gives way to whoever is next; comes back when this fiber is chosen.
 void give_way() {
     if (!live) return to_main();
-    const bool some_fresh = next_fresh < count, some_ready = queue_begin < queue_end;
+    const bool some_fresh = next_fresh < count, some_ready = queue_begin != queue_end;
     bool start = some_fresh;
     if (some_fresh && some_ready && launch->order.kind != Order::forward)
         start = launch->order.kind == Order::seeded && random_below(2);
     if (start) return to_fiber(take_fiber(), -1);
     if (!some_ready) stuck();
     if (launch->order.kind == Order::seeded) {
-        const int chosen = queue_begin + (int)random_below((unsigned)(queue_end - queue_begin));
-        std::swap(queue[queue_begin], queue[chosen]);
+        const unsigned chosen = queue_begin + random_below(queue_end - queue_begin);
+        std::swap(queue[queue_begin & ring], queue[chosen & ring]);
     }
-    const int thread = queue[queue_begin++];
-    if (queue_begin == queue_end) queue_begin = queue_end = 0;
+    const int thread = queue[queue_begin++ & ring];
     to_fiber(threads[thread].fiber, thread);
 }
 
 void may_go_on(int thread) {
-    if (queue_end == (int)(2 * most_threads)) {
-        memmove(queue, queue + queue_begin, sizeof(int) * (size_t)(queue_end - queue_begin));
-        queue_end -= queue_begin;
-        queue_begin = 0;
-    }
     threads[thread].state = ready;
-    queue[queue_end++] = thread;
+    queue[queue_end++ & ring] = thread;
 }
 
 // Waits until someone lets this thread go on, or already has.
@@ -297,7 +295,7 @@ void fiber_main() {
             THREAD_SANITIZER(__tsan_release(&launch_object);
                              __tsan_switch_to_fiber(main_sanitizer, 1);)
             // Those who can go on come first in some orders.
-            if (queue_begin < queue_end && launch->order.kind != Order::forward) break;
+            if (queue_begin != queue_end && launch->order.kind != Order::forward) break;
         }
         unused[unused_count++] = current_fiber;
         give_way();
@@ -380,7 +378,8 @@ void run_block(uint64_t number) {
     for (int t = 0; t < count; ++t) threads[t].state = fresh;
     for (int w = 0; w < (count + 31) / 32; ++w) warps[w].count = 0;
     live = count;
-    arrived = next_fresh = queue_begin = queue_end = 0;
+    arrived = next_fresh = 0;
+    queue_begin = queue_end = 0;
     predicate_count = 0;
     now.first_of_block = ++now.interval;
 #if defined(EMU_ADDRESS) || defined(EMU_THREAD)
@@ -620,4 +619,11 @@ KERNEL_CALL void *emu_dynamic_shared(void) {
 
 KERNEL_CALL void emu_trap(const char *what, int line) {
     fail(Fault::assertion, std::string(what) + " at line " + std::to_string(line));
+}
+
+KERNEL_CALL void emu_misaligned(const void *address, unsigned bytes, int line) {
+    char text[160];
+    snprintf(text, sizeof text, "line %d says that %p is aligned to %u bytes, which it is not", line,
+             address, bytes);
+    fail(Fault::misaligned, text);
 }
