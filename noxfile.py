@@ -372,7 +372,11 @@ def full(session: nox.Session) -> None:
         "oclgrind",
         "sanitizers",
         "fuzz",
+        "examples",
+        "template",
+        "guide",
         "build",
+        "release",
     ):
         session.notify(name, posargs=())
     session.notify("bench", posargs=("--check", "first-light"))

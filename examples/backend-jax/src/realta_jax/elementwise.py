@@ -58,9 +58,10 @@ def mod(x: Array, y: Array) -> Array:
 
 
 def shift_right(x: Array, amount: Array) -> Array:
-    """Shifts in the sign of signed integers, zeros for others."""
+    """Shifts in the sign of signed integers, zeros for others; by a negative amount 0."""
     signed = jnp.issubdtype(x.dtype, jnp.signedinteger)
-    return (lax.shift_right_arithmetic if signed else lax.shift_right_logical)(x, amount)
+    shifted = (lax.shift_right_arithmetic if signed else lax.shift_right_logical)(x, amount)
+    return jnp.where(amount < 0, jnp.zeros_like(x), shifted)
 
 
 def cast(node: Node, x: Array) -> Array:

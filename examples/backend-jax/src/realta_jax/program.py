@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from realta.backend import (
     EMPTY,
     CompilationError,
@@ -17,7 +18,7 @@ from realta.backend import (
     Value,
 )
 
-from realta_jax.lowering import LOWERINGS
+from realta_jax.lowering import LOWERINGS, OPS
 
 __all__ = ["Buffer", "Program"]
 
@@ -29,6 +30,13 @@ class Buffer:
 
     def __init__(self, array: Any = None) -> None:
         self.array = array
+
+
+def given(buffer: Buffer, value: Value) -> Any:
+    """The array of an input; nobody writes a tensor without elements."""
+    if value.type.size == 0:
+        return jnp.empty(value.type.static_shape, value.type.dtype.numpy)
+    return buffer.array
 
 
 class Program:
@@ -49,8 +57,12 @@ class Program:
 
     def __init__(self, graph: Graph, name: str) -> None:
         for node in graph.nodes:
-            if node.op.name not in LOWERINGS:
-                raise UnsupportedOp(f"jax has no {node.op.name}", fix="ask the capabilities")
+            # The dtype by which an op is declared: that of the first data operand, or the result's.
+            found = node.op.data_dtype([value.type for value in node.operands], node.types)
+            if found not in OPS.get(node.op.name, ()):
+                raise UnsupportedOp(
+                    f"jax has no {node.op.name} of {found}", fix="ask the capabilities"
+                )
         self.graph = graph
         wanted = [
             jax.ShapeDtypeStruct(value.type.static_shape, value.type.dtype.numpy)
@@ -94,9 +106,10 @@ class Program:
         dims: Mapping[str, int] = EMPTY,
     ) -> None:
         """Starts the program; it may be running still when this returns."""
+        pairs = zip(inputs, self.graph.inputs, strict=True)
         with jax.enable_x64(True):
             try:
-                found = self.compiled(*[buffer.array for buffer in inputs])
+                found = self.compiled(*[given(buffer, value) for buffer, value in pairs])
             except MemoryError as error:
                 raise OutOfMemory(f"XLA has no memory: {error}") from error
             except RuntimeError as error:
