@@ -36,7 +36,9 @@ from realta_llvm.folds import folded
 from realta_llvm.indices import Indices
 from realta_llvm.instructions import loaded, stored
 from realta_llvm.memory import Memory, prefix_of
+from realta_llvm.prefetching import Rows
 from realta_llvm.text import Body, Module, Value
+from realta_llvm.transposing import find_tiles, reads_only, turn
 
 __all__ = ["KernelText"]
 
@@ -62,6 +64,9 @@ class KernelText(Expressions):
         self.memory = Memory(self.coder, self.indices)
         self.memory.pointers = {b.name: f"%{b.name}" for b in kernel.buffers}
         self._registers = _register_arrays(kernel)
+        self._tiles = find_tiles(kernel, self.varying)
+        self._turned: dict[str, Buffer] = {}
+        self._rows = Rows()
 
     # -- the function -----------------------------------------------------------------------------
 
@@ -131,7 +136,22 @@ class KernelText(Expressions):
                 self.statements(loop.body, wide=wide)
 
         if extent:
+            turned = self._turned
+            self._turned = turned | self._turn_tiles(loop)
+            self._rows.loops.append(name)
             self.repeat(Value("0", "i64"), Value(str(extent), "i64"), extent, write, loop.body)
+            self._rows.loops.pop()
+            self._turned = turned
+
+    def _turn_tiles(self, loop: Loop) -> dict[str, Buffer]:
+        """Turns the tiles that a loop is about to read down their columns."""
+        found = {}
+        for name, tile in self._tiles.items():
+            if name not in self._turned and reads_only(loop, tile):
+                self.allocate(tile.turned)
+                turn(self.coder, tile, self.memory.pointers[name])
+                found[name] = tile.turned
+        return found
 
     def _pays(self, loop: Loop) -> bool:
         """Whether a loop is to be written out: if arrays of lanes become registers by that."""
@@ -301,10 +321,15 @@ class KernelText(Expressions):
             return self._own(buffer, index, bounded=mask is not None)
         along = self.indices.along(index)
         everywhere = count == self.coder.lanes
+        if along is not None and buffer.name in self._turned:
+            return self.memory.near(self._turned[buffer.name], along[1] * self.coder.lanes, count)
         if along is not None and mask is None:
             if along[0] == 0 and count > 0:
                 return self.memory.same(buffer, along[1])
             if along[0] == 1:
+                distance = self._rows.next_row(expr, index) if buffer.role == "input" else 0
+                if distance and everywhere and buffer.space == "global":
+                    self.memory.prefetch(buffer, along[1] + distance)
                 return self.memory.near(buffer, along[1], count)
             if along[0] == -1 and everywhere:
                 return self.memory.reversed(buffer, along[1])

@@ -176,6 +176,12 @@ class Memory:
             return [Value("splat (i1 true)", type)] * self.coder.count
         return self.coder.flags(self.coder.widen(mask))
 
+    def prefetch(self, buffer: Buffer, base: Index) -> None:
+        """Asks for memory that will be read soon; it may lie behind the buffer."""
+        place = self._at(buffer, base)
+        self.body.module.declare("llvm.prefetch.p0", "void", ["ptr", "i32", "i32", "i32"])
+        self.body.add(f"call void @llvm.prefetch.p0(ptr {place.text}, i32 0, i32 3, i32 1)")
+
     # -- stores -----------------------------------------------------------------------------------
 
     def put_one(self, buffer: Buffer, index: Index, value: Value) -> None:
