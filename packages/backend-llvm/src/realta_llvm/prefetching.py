@@ -1,4 +1,4 @@
-"""Prefetching: rows that a kernel walks over more than once are fetched while the one before is used.
+"""Prefetching: rows that are walked over more than once are fetched while others are used.
 
 The first walk over a row waits for memory, the others for the processor. A later walk asks for the
 same element of the next row, which the first walk over that then finds in a cache.

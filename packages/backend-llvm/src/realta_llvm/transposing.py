@@ -1,4 +1,4 @@
-"""Transposing: tiles that are read down their columns are turned by shuffles, not read by gathers."""
+"""Transposing: tiles that are read down their columns are turned by shuffles, not gathered."""
 
 from __future__ import annotations
 

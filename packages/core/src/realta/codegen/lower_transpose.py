@@ -22,6 +22,8 @@ from realta.records import Record
 
 __all__ = ["Tiling", "find_tiling", "write_tiles"]
 
+_SQUARE: Final = 8
+"""Edge of a square of tiles, in tiles."""
 _SHORT: Final = 8
 """Along shorter axes tiles are mostly empty."""
 
@@ -68,8 +70,19 @@ class Tiling(Record):
         return prod(self.counts)
 
     def at(self, tile: Index) -> tuple[Index, ...]:
-        """Where a tile is along each loop of the frame."""
-        found = dict(zip(self.order, unravel(tile, self.counts), strict=True))
+        """Where a tile is along each loop of the frame.
+
+        Tiles are taken in squares of them where those fit, so that the short lines that one tile
+        reads or writes are soon followed by their neighbours.
+        """
+        *others, high, wide = self.counts
+        if high % _SQUARE or wide % _SQUARE:
+            turns = list(unravel(tile, self.counts))
+        else:
+            squares = (*others, high // _SQUARE, wide // _SQUARE, _SQUARE, _SQUARE)
+            *turns, down, across, row, column = unravel(tile, squares)
+            turns += [down * _SQUARE + row, across * _SQUARE + column]
+        found = dict(zip(self.order, turns, strict=True))
         return tuple(found[n] for n in range(len(found)))
 
     @property
