@@ -196,6 +196,13 @@ def examples(session: nox.Session) -> None:
 
 
 @nox.session
+def cuda_static(session: nox.Session) -> None:
+    """Compiles every kernel of the suite with NVRTC for four architectures; looks at the code."""
+    install(session, "--group", "cuda-static", members=(*CORE, CUDA, "conformance"))
+    session.run("python", "-m", "tools.cuda_static", *session.posargs)
+
+
+@nox.session
 def cuda(session: nox.Session) -> None:
     """Certifies the CUDA backend without a GPU: threads in several orders, and lazy streams."""
     install(session, members=(*CORE, CUDA, EMULATOR, "conformance"))
@@ -375,6 +382,7 @@ def full(session: nox.Session) -> None:
         "examples",
         "template",
         "guide",
+        "cuda_static",
         "build",
         "release",
     ):

@@ -33,22 +33,26 @@ def architecture(device: Any) -> str:
     return f"sm_{capability.major}{capability.minor}"
 
 
-def device_limits(device: Any) -> Limits:
-    """What kernels and buffers may not exceed."""
-    properties = device.properties
+def device_limits(shared_bytes: int = _STATIC_SHARED_BYTES, group_size: int = 1024) -> Limits:
+    """What kernels and buffers may not exceed.
+
+    Args:
+        shared_bytes: shared memory of a block.
+        group_size: threads of a block.
+    """
     return Limits(
         rank=_RANK,
         alignment=_ALIGNMENT,
         parameter_bytes=_PARAMETER_BYTES,
-        local_bytes=min(int(properties.max_shared_memory_per_block), _STATIC_SHARED_BYTES),
-        group_size=int(properties.max_threads_per_block),
+        local_bytes=min(shared_bytes, _STATIC_SHARED_BYTES),
+        group_size=group_size,
     )
 
 
-def device_profile(device: Any) -> DeviceProfile:
+def device_profile(units: int) -> DeviceProfile:
     """The schedules' profile: that of GPUs, for so many multiprocessors."""
-    units = max(1, int(device.properties.multiprocessor_count))
-    return GPU_PROFILE.replace(workers=units * _GROUPS_PER_UNIT, vector_bytes=_VECTOR_BYTES)
+    workers = max(1, units) * _GROUPS_PER_UNIT
+    return GPU_PROFILE.replace(workers=workers, vector_bytes=_VECTOR_BYTES)
 
 
 def fingerprint(device: Any, compiler: str) -> str:

@@ -87,8 +87,11 @@ class CudaSession(KernelSession):
         self._staging = Staging(self._give)
         super().__init__(
             CUDA,
-            facts.device_profile(device),
-            limits=facts.device_limits(device),
+            facts.device_profile(int(device.properties.multiprocessor_count)),
+            limits=facts.device_limits(
+                int(device.properties.max_shared_memory_per_block),
+                int(device.properties.max_threads_per_block),
+            ),
             fingerprint=facts.fingerprint(device, compiler),
             numerics=facts.NUMERICS,
             features=frozenset({"async"}),

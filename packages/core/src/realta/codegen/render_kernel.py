@@ -7,6 +7,7 @@ from typing import Final
 
 from realta.codegen.dialect import CDialect
 from realta.codegen.index_width import index_bits
+from realta.codegen.indices import axes_of
 from realta.codegen.instructions import COMBINATIONS
 from realta.codegen.ir import (
     GROUP,
@@ -21,6 +22,7 @@ from realta.codegen.ir import (
     If,
     Kernel,
     Let,
+    Load,
     Loop,
     Statement,
     Store,
@@ -74,6 +76,21 @@ def combined(combine: str, names: Sequence[tuple[Var, Var]]) -> list[Expr]:
     return [select(second, other, value).expr, select(second, other_index, index).expr]
 
 
+def _axes_of_lane_arrays(kernel: Kernel) -> frozenset[object]:
+    """Loop variables that choose an element of an array that a lane has for itself.
+
+    Such an array lies in registers only if each of its elements is known where code is compiled.
+    """
+    found: set[object] = set()
+    for statement in statements(kernel.body):
+        if isinstance(statement, Store) and statement.buffer.space == "lane":
+            found |= axes_of(statement.index)
+    for expr in all_expressions(kernel.body):
+        if isinstance(expr, Load) and expr.buffer.space == "lane":
+            found |= axes_of(expr.index)
+    return frozenset(found)
+
+
 class KernelText(Expressions):
     """Renders one kernel.
 
@@ -110,6 +127,7 @@ class KernelText(Expressions):
         self.index = int32 if index_bits(kernel, exprs) == 32 else int64
         self.indices = IndexText(dialect, self.index, self.scopes, self.position)
         self.varying = varying_names(kernel) if kernel.lanes > 1 else frozenset()
+        self.in_registers = _axes_of_lane_arrays(kernel)
 
     # -- the kernel -------------------------------------------------------------------------------
 
@@ -231,10 +249,13 @@ class KernelText(Expressions):
         """The line that opens a loop, after the pragma that it may need."""
         name, type = self.scopes.name(loop.axis.name), self.dialect.types[self.index]
         head = f"for ({type} {name} = 0; {name} < {loop.axis.extent}; ++{name}) {{"
-        pragma, inner = "", statements(loop.body)
-        if loop.unroll and loop.axis.extent <= _UNROLLED:
+        pragma, turns, inner = "", loop.axis.extent, statements(loop.body)
+        in_registers = bool(self.dialect.rolled) and turns <= _FEW
+        if (loop.unroll and turns <= _UNROLLED) or (
+            in_registers and loop.axis in self.in_registers
+        ):
             pragma = self.dialect.unroll
-        elif loop.axis.extent > _FEW and not any(isinstance(s, Loop) for s in inner):
+        elif turns > _FEW and not any(isinstance(s, Loop) for s in inner):
             pragma = self.dialect.rolled
         return f"{pragma}\n{head}" if pragma else head
 
