@@ -16,7 +16,8 @@ NEEDS_NVDISASM = pytest.mark.skipif(
     cuda_static.disassembler() is None and os.environ.get("CI") != "true",
     reason="nvidia-cuda-nvdisasm is not installed",
 )
-SPILLS = """extern "C" __global__ void __launch_bounds__(1024, 2) spills(float *o, const float *a, int n)
+SPILLS = """extern "C" __global__ void __launch_bounds__(1024, 2)
+spills(float *o, const float *a, int n)
 {
     float v[96];
     for (int i = 0; i < 96; i++) v[i] = a[i * n + threadIdx.x];

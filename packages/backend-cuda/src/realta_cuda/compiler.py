@@ -72,7 +72,8 @@ def compile_cubin(
         try:
             code = program.compile("cubin", logs=log).code
         finally:
-            program.close()
+            # An error's traceback must not keep it: the garbage collector cannot take it apart.
+            del program
     except Exception as error:
         raise _build_error(source, arch, str(error), log.getvalue()) from error
     return Compiled(bytes(code), log.getvalue())
