@@ -43,13 +43,13 @@ def test_patterns_have_the_instructions_they_are_for(pattern, arch):
 @pytest.mark.parametrize("arch", cuda_static.ARCHITECTURES)
 def test_some_kernels_of_the_suite_on_each_architecture(arch, suite):
     turn = cuda_static.ARCHITECTURES.index(arch)
-    assert inspect(suite[turn::16], arch) == []
+    assert inspect(suite[turn::4], arch) == []
 
 
 @pytest.fixture(scope="module")
 def suite():
     kernels = cuda_static.suite_kernels(1, levels=("core", "indexing"))
-    assert len(kernels) > 100
+    assert len(kernels) > 50
     return kernels
 
 
