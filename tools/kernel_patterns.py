@@ -38,7 +38,9 @@ class Pattern(NamedTuple):
 
 
 def _activation(b: Builder, x: Value, y: Value) -> Value:
-    return b.maximum(b.add(b.mul(x, y), b.const(0.5, like=x)), b.const(0.0, like=x))
+    total: Value = b.add(b.mul(x, y), b.const(0.5, like=x))
+    found: Value = b.maximum(total, b.const(0.0, like=x))
+    return found
 
 
 PATTERNS: tuple[Pattern, ...] = (
