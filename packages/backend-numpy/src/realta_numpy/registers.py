@@ -73,7 +73,13 @@ def truncation(source: np.dtype[Any], target: np.dtype[Any]) -> Callable[[Array,
     magnitude = np.absolute if least else np.positive
     less, not_less, both = np.less, np.greater_equal, np.logical_and
 
+    # Where the squares of all together are less than the square of the end, each one is inside.
+    enough = float(greatest + 1) ** 2
+
     def truncate(x: Array, out: Array) -> None:
+        if least and x.ndim == 1 and x.size <= _FEW and x.dot(x) < enough:
+            out[...] = x
+            return
         inside = less(magnitude(x), high)
         if not least:
             inside &= not_less(x, low)

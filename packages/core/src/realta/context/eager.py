@@ -137,9 +137,14 @@ class EagerRealizationContext(RecordingContext):
             if self.last_run is not None:
                 learn_recipe(key, trace, values, *self.last_run)
             return
-        storages = realize_again(self, recipe, trace, values)
-        for handle, number in zip(live, recipe.results, strict=True):
-            handle._held, handle._value, handle._context = storages[number], None, None
+        result = recipe.result(trace.inputs)
+        if result is not None:
+            (handle,) = live
+            handle._held, handle._value, handle._context = result, None, None
+        else:
+            storages = realize_again(self, recipe, trace, values)
+            for handle, number in zip(live, recipe.results, strict=True):
+                handle._held, handle._value, handle._context = storages[number], None, None
         self.trace = None
         self._recorded = 0
         # Not before: should it fail, it may be tried again, and this is where its tensors are.
@@ -150,8 +155,11 @@ class EagerRealizationContext(RecordingContext):
         """Its unrealized tensors that are alive; sooner found where none was registered yet."""
         if self.pending:
             return self.live()
-        alive = [t for t in self.young if getrefcount(t) > YOUNG_ALONE]
-        return [t for t in alive if t._context is self and not t._settle()]
+        return [
+            t
+            for t in self.young
+            if getrefcount(t) > YOUNG_ALONE and t._context is self and not t._settle()
+        ]
 
     def _realize(self, live: Sequence[Any], handles: Sequence[Any]) -> None:
         self.trace = None

@@ -111,7 +111,7 @@ def record_traced(
     if second is None:
         node.second = None
         node.place = len(items)
-        items += (op, place, types)
+        items += (op, place)
     else:
         b = second._value
         if b is None or second._context is not context or second._held is not None:
@@ -123,7 +123,7 @@ def record_traced(
             other = trace.place(b)
         node.second = b
         node.place = len(items)
-        items += (op, place, other, types)
+        items += (op, place, other)
     frame = _getframe(2)
     code = frame.f_code
     if code is _last[0] or is_user_code(code, _last):

@@ -47,16 +47,18 @@ class ArrayParts:
         device: where they live.
         shape: the shape of an array that is a handle of that type.
         is_small: whether such tensors are handled as bare arrays.
+        element: the type of one element.
         types: the types of parts, by shape.
     """
 
-    __slots__ = ("device", "is_small", "shape", "type", "types")
+    __slots__ = ("device", "element", "is_small", "shape", "type", "types")
 
     def __init__(self, type: TensorType, device: OpenDevice) -> None:
         self.type = type
         self.device = device
         self.shape = type.static_shape
         self.is_small = type.nbytes <= SMALL_BYTES
+        self.element = type.with_shape(())
         self.types: dict[Shape, TensorType] = {}
 
     def type_of(self, shape: Shape) -> TensorType:

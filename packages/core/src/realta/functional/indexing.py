@@ -82,11 +82,12 @@ def getitem(x: Tensor, key: Any) -> Tensor:
             part = held[key]
         except (IndexError, TypeError, ValueError):
             return _read(x, key)  # which says what is wrong
-        if part.__class__ is not _Array:
-            part = _as_array(part)
-        found = parts.types.get(part.shape) or parts.type_of(part.shape)
-        if not part.flags.c_contiguous:
-            return deferred_tensor(found, parts.device, IN_ORDER, part)
+        if part.__class__ is _Array:
+            found = parts.types.get(part.shape) or parts.type_of(part.shape)
+            if not part.flags.c_contiguous:
+                return deferred_tensor(found, parts.device, IN_ORDER, part)
+        else:
+            part, found = _as_array(part), parts.element
         result = _new(Tensor)
         result._held, result._type = part, found
         result._value = result._context = None

@@ -52,7 +52,9 @@ def item_in_memory(x: Tensor, key: Any, parts: ArrayParts) -> Tensor | None:
 
     A small part is copied, so that it does not keep all of the tensor's memory.
     """
-    storage = x._storage
+    storage = x._held
+    if storage.__class__ is not Storage:
+        storage = x._storage
     array = storage.array
     if array is None or storage.launch is not None:
         array = storage.shown()
@@ -62,13 +64,15 @@ def item_in_memory(x: Tensor, key: Any, parts: ArrayParts) -> Tensor | None:
         part = array[key]
     except (IndexError, TypeError, ValueError):
         return None
-    if part.__class__ is not np.ndarray:
-        part = np.asarray(part)
-    found = parts.types.get(part.shape) or parts.type_of(part.shape)
-    if part.nbytes > _COPIED_BYTES:
-        return deferred_tensor(found, parts.device, _ITEM, (storage, key))
+    if part.__class__ is np.ndarray:
+        found = parts.types.get(part.shape) or parts.type_of(part.shape)
+        if part.nbytes > _COPIED_BYTES:
+            return deferred_tensor(found, parts.device, _ITEM, (storage, key))
+        part = part.copy()
+    else:
+        part, found = np.asarray(part), parts.element
     result = _new(Tensor)
-    result._held, result._type = part.copy(), found
+    result._held, result._type = part, found
     result._value = result._context = None
     return result
 
