@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -91,6 +92,35 @@ def test_bounded_functions_reach_their_bounds(name, profile, dtype):
 def test_results_are_views_of_device_memory_where_that_is_host_memory(name):
     x = Tensor(np.ones(1000, np.float32), device=name) + 1
     assert np.shares_memory(x.numpy(), x.numpy())
+
+
+def test_kernels_of_a_run_are_one_batch(name, profile, monkeypatch):
+    """An idle device takes its time to wake up: that must not be paid for each kernel."""
+    x = Tensor(np.ones(100, np.float32), device=name)
+
+    @F.functional(fuse="never")
+    def chain(x):
+        for _ in range(6):
+            x = F.exp(x) * 0.1
+        return x
+
+    compiled = realta.compile(chain)(x.type)
+    compiled(x).numpy()
+    opened = resolve_device(name)
+    session, launches = opened.session, opened.launches
+    given = {"flush": 0, "_finish": 0}
+
+    def counted(call, right):
+        given[call] += 1
+        right()
+
+    for call in given:
+        monkeypatch.setattr(session, call, partial(counted, call, getattr(session, call)))
+    result = compiled(x)
+    assert opened.launches - launches == 12
+    assert given == {"flush": 1, "_finish": 0}
+    result.numpy()
+    assert given == {"flush": 1, "_finish": 1}
 
 
 def test_a_profile_of_the_run_has_times_of_its_kernels(name):

@@ -117,12 +117,14 @@ def test_who_sets_a_variable_decides_alone(monkeypatch, tmp_path, variable):
         assert len([name for name in drivers._VARIABLES if name in os.environ]) == 1
 
 
-def test_pocl_keeps_nothing_where_caches_are_off(monkeypatch):
+def test_drivers_keep_nothing_where_caches_are_off(monkeypatch):
     monkeypatch.setenv("REALTA_CACHE", "off")
     monkeypatch.delenv("POCL_KERNEL_CACHE", raising=False)
+    monkeypatch.delenv("PYOPENCL_NO_CACHE", raising=False)
     monkeypatch.setenv("POCL_CACHE_DIR", "/given")
-    drivers._keep_pocl_within_bounds()
+    drivers._keep_caches_within_bounds()
     assert os.environ["POCL_KERNEL_CACHE"] == "0"
+    assert os.environ["PYOPENCL_NO_CACHE"] == "1"
     assert os.environ["POCL_CACHE_DIR"] == "/given"
 
 
@@ -133,7 +135,7 @@ def test_pocl_gets_a_folder_where_its_own_cannot_be_written(monkeypatch, tmp_pat
     monkeypatch.delenv("REALTA_CACHE", raising=False)
     folders = []
     monkeypatch.setattr(drivers, "_temporary", folders)
-    drivers._keep_pocl_within_bounds()
+    drivers._keep_caches_within_bounds()
     assert os.path.isdir(os.environ["POCL_CACHE_DIR"])
     assert os.environ["POCL_CACHE_DIR"] == folders[0].name
     folders[0].cleanup()

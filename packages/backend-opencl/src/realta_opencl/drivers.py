@@ -41,7 +41,7 @@ def load_pyopencl() -> Any:
     Returns:
         The module, or an `Unavailable`.
     """
-    _keep_pocl_within_bounds()
+    _keep_caches_within_bounds()
     try:
         return importlib.import_module("pyopencl")
     except Exception as error:
@@ -125,14 +125,15 @@ def _wrong_icds() -> str:
     return "".join(f"; {text}" for text in missing)
 
 
-def _keep_pocl_within_bounds() -> None:
+def _keep_caches_within_bounds() -> None:
     """Has PoCL keep its own kernels where it may: it fails where it cannot write them.
 
-    It keeps them for the process only where caches are off, and in a folder that goes with the
-    process where its own cannot be written.
+    Where caches are off it keeps them for the process only, and pyopencl nothing; where its own
+    folder cannot be written, in one that goes with the process.
     """
     if not cache_enabled():
         os.environ.setdefault("POCL_KERNEL_CACHE", "0")
+        os.environ.setdefault("PYOPENCL_NO_CACHE", "1")  # of what it generates to set arguments
     if os.environ.get("POCL_CACHE_DIR"):
         return
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")

@@ -75,6 +75,9 @@ class OpenCLSession(KernelSession):
         context: its context.
         queue: its queue.
         in_place: whether buffers are host memory that both sides use in place.
+
+    Attributes:
+        compiler_options: what sources are built with.
     """
 
     def __init__(self, cl: Any, device: Any, context: Any, queue: Any, *, in_place: bool) -> None:
@@ -87,7 +90,7 @@ class OpenCLSession(KernelSession):
         self._given = 0
         self._done = 0
         self._timed: list[tuple[str, Any]] | None = None
-        self._options = facts.options(cl, device, OPENCL.options)
+        self.compiler_options = facts.options(cl, device, OPENCL.options)
         self._flags = cl.mem_flags.READ_WRITE
         if in_place:
             self._flags |= cl.mem_flags.USE_HOST_PTR
@@ -223,8 +226,8 @@ class OpenCLSession(KernelSession):
             CompilationError: with the log, the source and its file.
         """
         return build_program(
-            self.cl, self.context, self.device, source, self._options, shared_kernel_cache(),
-            (GENERATOR, self.fingerprint),
+            self.cl, self.context, self.device, source, self.compiler_options,
+            shared_kernel_cache(), (GENERATOR, self.fingerprint),
         )  # fmt: skip
 
     def prepare(self, module: Any, kernel: KernelSignature) -> Callable[..., None]:
