@@ -163,6 +163,25 @@ def kernels(session: nox.Session) -> None:
 
 
 @nox.session
+def llvm(session: nox.Session) -> None:
+    """Certifies llvm:0 with vectors of each width, by one, two and five threads."""
+    install(session, members=(*CORE, "packages/backend-llvm", "conformance"))
+    folder = ROOT / "build" / "llvm"
+    folder.mkdir(parents=True, exist_ok=True)
+    strict = () if "--sample" in session.posargs else ("--strict",)
+    for width, threads in (("4", "5"), ("8", "2"), ("16", "1")):
+        report = folder / f"llvm-{width}-{threads}.json"
+        arguments = ("--device", "llvm:0", *strict, *JOBS, "--json", str(report))
+        # Thousands of kernels are built for one launch each: none is worth keeping.
+        variables = {
+            "REALTA_LLVM_WIDTH": width,
+            "REALTA_NUM_THREADS": threads,
+            "REALTA_CACHE": "off",
+        }
+        session.run("realta-conformance", "run", *arguments, *session.posargs, env=variables)
+
+
+@nox.session
 def kernel_example(session: nox.Session) -> None:
     """Certifies the example of the kernel tier; needs a C compiler, which CI has."""
     if not any(map(shutil.which, ("cc", "gcc", "clang"))):
@@ -275,7 +294,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measures beside torch, jax and NumPy; `-- --check opencl` compares with a check's targets."""
-    install_peers(session, "bench", "packages/backend-numpy", OPENCL)
+    install_peers(session, "bench", "packages/backend-numpy", "packages/backend-llvm", OPENCL)
     session.run("python", "-m", "benchmarks", *session.posargs)
 
 

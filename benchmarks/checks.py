@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from benchmarks.rows import (
     Row,
@@ -21,7 +22,7 @@ from benchmarks.rows import (
 )
 from benchmarks.workloads import WORKLOADS
 
-__all__ = ["CHECKS", "FIRST_LIGHT", "OPENCL", "SURFACE", "Check"]
+__all__ = ["CHECKS", "FIRST_LIGHT", "LLVM", "OPENCL", "SURFACE", "Check"]
 
 FIRST_LIGHT: tuple[Row, ...] = (
     workload_row("W1", 1.0, "torch.compile"),
@@ -133,6 +134,33 @@ SURFACE: tuple[Row, ...] = (
 )
 
 
+def llvm_row(workload: str, target: float, beside: str) -> Row:
+    """Makes the row of a workload on the processor."""
+    return workload_row(workload, target, beside, "llvm:0", ("realta llvm",))
+
+
+LLVM: tuple[Row, ...] = (
+    llvm_row("W1", 1.15, "copy"),
+    llvm_row("W2", 1.2, "copy"),
+    llvm_row("W3", 1.15, "copy"),
+    llvm_row("W4", 1.15, "copy"),
+    llvm_row("W5a", 1.05, "read"),
+    llvm_row("W5b", 1.05, "read"),
+    llvm_row("W5c", 1.05, "read"),
+    llvm_row("W8a", 0.8, "torch"),
+    llvm_row("W10", 1.0, "torch"),
+    llvm_row("W11", 0.27, "torch.compile"),
+    llvm_row("W12", 0.13, "torch"),
+)
+_BESIDE: Final = ("numpy", "torch", "torch.compile", "realta llvm")
+LLVM_PEERS = {
+    **dict.fromkeys(("W1", "W2", "W3", "W4", "W10", "W11"), ("copy", *_BESIDE)),
+    **dict.fromkeys(("W5a", "W5b", "W5c"), ("read", *_BESIDE)),
+    "W8a": ("numpy", "torch", "realta llvm"),
+    "W12": _BESIDE,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """Rows that are promised together.
@@ -148,6 +176,7 @@ class Check:
 
 CHECKS = {
     "first-light": Check(FIRST_LIGHT),
+    "llvm": Check(LLVM, LLVM_PEERS),
     "opencl": Check(OPENCL, OPENCL_PEERS),
     "surface": Check(SURFACE),
 }

@@ -27,6 +27,7 @@ MODULES = {
     "jax": "jax_mode",
     "realta": "realta_modes",
     "realta region": "realta_modes",
+    "realta llvm": "realta_modes",
     "realta pocl": "realta_modes",
     "realta intel": "realta_modes",
 }

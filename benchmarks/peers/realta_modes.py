@@ -19,7 +19,7 @@ from benchmarks.workloads import DRAWN, EPSILON, SHIFT, SLOPE, Workload
 __all__ = ["DEVICE", "FORMULAS", "prepare"]
 
 DEVICE = os.environ.get("REALTA_BENCH_DEVICE", "numpy:0")
-DEVICES = {"realta pocl": "opencl:pocl", "realta intel": "opencl:intel"}
+DEVICES = {"realta llvm": "llvm:0", "realta pocl": "opencl:pocl", "realta intel": "opencl:intel"}
 WARM_UP = 3
 
 
@@ -118,6 +118,6 @@ def prepare(peer: str, workload: Workload) -> Prepared:
     for _ in range(WARM_UP):
         compute(*tensors).realize()
     # A device may still be computing when the call returns; a host never is.
-    wait = ".realize()" if peer in DEVICES else ""
+    wait = ".realize()" if peer in DEVICES and peer != "realta llvm" else ""
     statement = f"result = compute({', '.join(names)}){wait}"
     return Prepared(statement, names | {"compute": compute}, lambda: compute(*tensors).numpy())
