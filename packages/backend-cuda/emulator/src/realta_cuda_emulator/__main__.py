@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     commands.add_parser("where", help="print the path of the stand-in driver")
     sanitize = commands.add_parser("sanitize", help="run recorded launches under sanitizers")
     sanitize.add_argument("folder", type=Path, help="what REALTA_CUDA_EMULATE_RECORD named")
-    sanitize.add_argument("--most", type=int, default=60, help="how many launches")
+    sanitize.add_argument("--most", type=int, default=24, help="how many launches")
     given = parser.parse_args(arguments)
     try:
         if given.command == "sanitize":
