@@ -119,3 +119,11 @@ def test_ops_that_tell_nans_apart():
     for name, types in (("add", (float_, float_)), ("neg", (int_,)), ("is_nan", (float_,))):
         op = get_op(name)
         assert not fuzz.reads_nan(op, types, op.make_attrs({}))
+
+
+def test_the_llvm_backend_is_made_to_share_out_all_work(monkeypatch):
+    launching = pytest.importorskip("realta_llvm.launching")
+    monkeypatch.setattr(launching, "_SPLIT_FROM", launching._SPLIT_FROM)  # put back afterwards
+    assert launching._SPLIT_FROM > 0
+    fuzz.split_all_work()
+    assert launching._SPLIT_FROM == 0

@@ -15,6 +15,7 @@ say nothing.
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 import time
@@ -330,11 +331,13 @@ def replay(fuzzer: Fuzzer, place: Path) -> int:
 
 
 def split_all_work() -> None:
-    """Makes the LLVM backend share out every kernel, however short, among the threads."""
-    session = sys.modules["realta_llvm.session"]
-    if not hasattr(session, "_SPLIT_FROM"):
-        raise AttributeError("the LLVM session has no longer a least share of work for a thread")
-    session._SPLIT_FROM = 0  # type: ignore[attr-defined]
+    """Makes the LLVM backend share out every kernel, however short, among the threads.
+
+    Raises:
+        AttributeError: it no longer has the number that says from when on it does.
+    """
+    launching: Any = importlib.import_module("realta_llvm.launching")
+    launching._SPLIT_FROM = launching._SPLIT_FROM * 0
 
 
 def run(fuzzer: Fuzzer, minutes: float, seed: int, tell: Callable[[str], None]) -> int:
