@@ -107,6 +107,22 @@ def test_small_shapes(shape):
     assert np.allclose(found, np.exp(3.0), rtol=1e-6)
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="there is no procfs")
+def test_calls_leave_nothing_behind():
+    x, y = (Tensor(np.ones(64, np.float32), device=DEVICE) for _ in range(2))
+
+    def pages():
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1])
+
+    for _ in range(2000):
+        x + y
+    before = pages()
+    for _ in range(50_000):
+        x + y
+    assert pages() - before < 64  # a byte a call would be 12 pages; a handle, thousands
+
+
 def test_the_source_is_llvm_ir():
     compiled = realta.compile(lambda x: F.sqrt(x) * 2.0)(TensorType("float32", (40,), DEVICE))
     text = realta.explain(compiled).text(source=True)

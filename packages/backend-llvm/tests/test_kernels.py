@@ -25,6 +25,7 @@ from realta.types import (
     uint8,
     uint64,
 )
+from realta_llvm import instructions
 from realta_llvm.machine import this_machine
 from realta_llvm.session import LLVMSession
 
@@ -130,6 +131,11 @@ def test_every_narrow_float_is_read_and_every_tie_is_rounded_to_even(name):
         near = np.sort(every.astype(np.float32))
         between = ((near.astype(np.float64) + np.roll(near, 1)) / 2).astype(np.float32)
     check(graph, [every, between])
+
+
+def test_float16_without_help_of_the_processor(monkeypatch):
+    monkeypatch.setattr(instructions, "_HARDWARE", {})
+    test_every_narrow_float_is_read_and_every_tie_is_rounded_to_even("float16")
 
 
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])

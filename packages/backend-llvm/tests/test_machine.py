@@ -7,6 +7,7 @@ from realta.codegen import CPU_PROFILE, Kernel, lower
 from realta.fusion import plan
 from realta.graph import Builder
 from realta.types import float32, tensor_type
+from realta_llvm import machine as machine_module
 from realta_llvm.machine import Machine, host_width, this_machine
 from realta_llvm.render import Renderer
 
@@ -20,7 +21,10 @@ def kernels():
         y, builder.sum(y, axes=(1,)), builder.max(x, axes=(0,)), builder.permute(x, axes=(1, 0))
     )
     found = []
-    for number, group in enumerate(plan(graph).groups):
+    large = Builder()
+    long = large.input(tensor_type(float32, (3 << 20,)))
+    groups = [*plan(graph).groups, *plan(large.finish(large.neg(long))).groups]
+    for number, group in enumerate(groups):
         for launch in lower(group, CPU_PROFILE).launches:
             k = launch.kernel
             name = f"{k.name}_{number}_{len(found)}"
@@ -69,6 +73,13 @@ def test_kernels_compile_for_arm_with_neon():
     assembly = machine.assembly(source)
     assert "fmul\tv" in assembly
     assert ".4s" in assembly
+
+
+def test_what_a_processor_lacks_is_told(monkeypatch):
+    monkeypatch.setattr(machine_module, "host_features", lambda: {"sse2": True, "f16c": False})
+    assert not machine_module.converts_halves()
+    monkeypatch.setattr(machine_module, "host_features", lambda: {"neon": True})
+    assert machine_module.converts_halves()
 
 
 def test_avx512_is_used_where_it_is():

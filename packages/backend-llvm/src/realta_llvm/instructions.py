@@ -19,6 +19,7 @@ from realta.types import DType, bfloat16, bool_, float16, float32, float64
 from realta_llvm.code import Code, Coder, element_type
 from realta_llvm.functions import FUNCTIONS
 from realta_llvm.inlining import call_function
+from realta_llvm.machine import converts_halves
 from realta_llvm.text import Value
 
 __all__ = ["Helpers", "apply", "loaded", "stored"]
@@ -50,7 +51,7 @@ _INTRINSICS: Final = {
     "round": "roundeven", "sqrt": "sqrt", "trunc": "trunc",
 }  # fmt: skip
 """Instructions on floats that LLVM has, exact all of them."""
-_HARDWARE: Final = {float16: "half"}
+_HARDWARE: Final[dict[DType, str]] = {float16: "half"} if converts_halves() else {}
 """Narrow floats that the processor converts, if it can at all."""
 
 

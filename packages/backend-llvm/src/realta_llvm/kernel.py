@@ -86,8 +86,7 @@ class KernelText(Expressions):
                 )  # fmt: skip
         self.count()
         if self.memory.streams:
-            body.module.declare("llvm.x86.sse.sfence", "void", [])
-            body.add("call void @llvm.x86.sse.sfence()")
+            body.add("fence seq_cst")  # stores past the caches are seen by whoever reads next
         body.add("ret void")
         return "\n".join([*(f"; {note}" for note in kernel.notes), self.head(), *body.flat(), "}"])
 

@@ -13,7 +13,7 @@ import llvmlite
 import llvmlite.binding as llvm
 from realta.backend import ArgumentError, CompilationError
 
-__all__ = ["Library", "Machine", "host_width", "this_machine"]
+__all__ = ["Library", "Machine", "converts_halves", "host_width", "this_machine"]
 
 WIDTH_VARIABLE: Final = "REALTA_LLVM_WIDTH"
 WIDTHS: Final = (4, 8, 16)
@@ -23,6 +23,12 @@ WIDTHS: Final = (4, 8, 16)
 def host_features() -> dict[str, bool]:
     """What the processor has, by LLVM's names."""
     return dict(llvm.get_host_cpu_features())
+
+
+def converts_halves() -> bool:
+    """Whether the processor converts float16; LLVM calls a library that is not there otherwise."""
+    features = host_features()
+    return bool(features.get("f16c")) or "sse2" not in features
 
 
 def host_width() -> int:
