@@ -27,8 +27,8 @@ class TreeDef:
     __slots__ = ("orders", "steps")
 
     def __init__(self, steps: tuple[Any, ...], orders: tuple[Any, ...] = ()) -> None:
-        self.steps = steps
-        self.orders = orders
+        self.steps: tuple[Any, ...] = steps
+        self.orders: tuple[Any, ...] = orders
 
     @property
     def is_leaf(self) -> bool:

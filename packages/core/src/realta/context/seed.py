@@ -32,8 +32,8 @@ class RandomState:
 
     def __init__(self, key: int = 0) -> None:
         self._lock = Lock()
-        self.key = 0
-        self.counter = 0
+        self.key: int = 0
+        self.counter: int = 0
         self.reset(key)
 
     def reset(self, key: int) -> None:

@@ -65,11 +65,13 @@ class Graph:
         nodes: Sequence[Node] | None = None,
         names: dict[Value, str] | None = None,
     ) -> None:
-        self.name = name
-        self.inputs = tuple(inputs)
-        self.outputs = tuple(outputs)
-        self.nodes = tuple(topological(self.outputs, self.inputs) if nodes is None else nodes)
-        self.names = names or {}
+        self.name: str = name
+        self.inputs: tuple[Value, ...] = tuple(inputs)
+        self.outputs: tuple[Value, ...] = tuple(outputs)
+        self.nodes: tuple[Node, ...] = tuple(
+            topological(self.outputs, self.inputs) if nodes is None else nodes
+        )
+        self.names: dict[Value, str] = names or {}
         self._effects: bool | None = None
         self._hash: int | None = None
         self._key: tuple[Any, ...] | None = None

@@ -59,17 +59,17 @@ class OpenDevice:
     )  # fmt: skip
 
     def __init__(self, name: str, info: DeviceInfo, backend: Backend, session: Session) -> None:
-        self.name = name
-        self.info = info
-        self.backend = backend
-        self.session = session
-        self.pool = Pool(session, name, memory_limit(info))
-        self.programs = ExecutableCache()
+        self.name: str = name
+        self.info: DeviceInfo = info
+        self.backend: Backend = backend
+        self.session: Session = session
+        self.pool: Pool = Pool(session, name, memory_limit(info))
+        self.programs: ExecutableCache = ExecutableCache()
         self._wrap = getattr(session, "adopt", None)
         features = session.capabilities.features
-        self.is_async = "async" in features
-        self.donates = "donation" in features
-        self.launches = 0
+        self.is_async: bool = "async" in features
+        self.donates: bool = "donation" in features
+        self.launches: int = 0
         self.fallbacks: Counter[str] = Counter()
         self.lost: RealtaError | None = None
         _open[name] = weakref.ref(self)

@@ -56,14 +56,14 @@ class Program:
     )  # fmt: skip
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+        self.plan: Plan = plan
         self.device = plan.device
         self.source: Graph = plan.source
         self.fallbacks = plan.fallbacks
         self.output_types = plan.output_types
         launches = [step for step in plan.steps if isinstance(step, LaunchStep)]
         self.kernels: tuple[KernelReport, ...] = tuple([kernel for _, kernel, _ in self.members()])
-        self.launches = sum(step.counted for step in launches)
+        self.launches: int = sum(step.counted for step in launches)
         self._types = tuple([port.type for port in plan.inputs])
         self._replaced = plan.replaced()
         self._only = plan.only_launch()
