@@ -274,7 +274,7 @@ def oclgrind(session: nox.Session) -> None:
 @nox.session
 def sanitizers(session: nox.Session) -> None:
     """Runs conformance kernels, as plain C, under gcc's sanitizers, where they are."""
-    install(session)
+    install(session, members=(*CORE, "examples/backend-kernel", "conformance"))
     session.run("python", "-m", "tools.sanitizers", *session.posargs)
 
 
