@@ -139,7 +139,7 @@ def bandwidth(device: str, nbytes: int = BYTES) -> dict[str, float]:
     copy = 2 * nbytes / _seconds(lambda: copied(x))
     found = {"copy_bytes_per_second": copy}
     for name, work in rows.items():
-        found[name] = 2 * nbytes / _seconds(lambda work=work: work(x)) / copy  # type: ignore[misc]
+        found[name] = 2 * nbytes / _seconds(lambda work=work: work(x)) / copy
     return found
 
 
