@@ -265,6 +265,15 @@ def saboteurs(session: nox.Session) -> None:
 
 
 @nox.session
+def mutants(session: nox.Session) -> None:
+    """Shows how many generated mutants the suite catches; `-- --sample` tries a few."""
+    install(session)
+    written = ("--json", "conformance/mutants.json", "--page", "docs/explain/mutants.md")
+    kept = () if "--sample" in session.posargs else written
+    session.run("python", "-m", "realta_saboteurs", "--mutants", *JOBS, *kept, *session.posargs)
+
+
+@nox.session
 def oclgrind(session: nox.Session) -> None:
     """Runs conformance kernels in a simulator that finds memory errors and races, where it is."""
     install(session, members=(*CORE, OPENCL, "conformance"))
@@ -395,6 +404,7 @@ def full(session: nox.Session) -> None:
         "docs",
         "demo",
         "saboteurs",
+        "mutants",
         "kernels",
         "kernel_example",
         "oclgrind",

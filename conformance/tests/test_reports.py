@@ -14,11 +14,12 @@ from realta_conformance.certification import certify_with, with_needs
 from realta_conformance.cli import main
 from realta_conformance.device import open_backend
 from realta_conformance.executor import InProcess
-from realta_conformance.expectations import Expectation
+from realta_conformance.expectations import Expectation, read
 from realta_conformance.rendering import badge, markdown, page
 from realta_conformance.report import as_json, to_dict
 from realta_conformance.reports import compare, merge, read_report
 from realta_conformance.shard import Shard, parse_shard
+from realta_conformance.updating import update
 
 SCHEMA = json.loads(files("realta_conformance").joinpath("report.schema.json").read_text())
 
@@ -193,3 +194,30 @@ def test_a_page_is_whole_and_needs_nothing_else(wrong):
 def test_a_page_escapes_what_devices_say(wrong):
     text = page({**wrong, "device": "<b>"})
     assert "<b>" not in text.partition("<body>")[2].partition("</h1>")[0]
+
+
+def test_an_expectation_file_is_brought_in_line(tmp_path, wrong):
+    path, written = tmp_path / "conformance.toml", tmp_path / "report.json"
+    path.write_text(
+        '# What we know.\n\n[[expect]]\nop = "neg"\ndtype = "int32"\ncheck = "values"\n'
+        'reason = "known"  # and why\n\n'
+        '[[expect]]\nop = "add"\ndtype = "float32"\ncheck = "values"\nreason = "was wrong"\n'
+    )
+    written.write_text(as_json(wrong))
+    assert main(["expectations", "update", str(path), str(written)]) == 0
+    text = path.read_text()
+    assert text.startswith("# What we know.\n")
+    assert 'reason = "known"  # and why' in text
+    assert "was wrong" not in text
+    entries = read(path)
+    assert ("neg", "float32", "values") in {(e.op, e.dtype, e.check) for e in entries}
+    assert all(e.until == "0.2" for e in entries if e.reason != "known")
+    device = open_backend(Small(lambda node, x: x.copy()))
+    again = certify_with(InProcess(device), with_needs(["core"]), entries)
+    assert not again.failures()
+    assert not again.stale
+
+
+def test_a_part_of_a_run_updates_nothing(tmp_path, wrong):
+    with pytest.raises(ArgumentError, match="part of a run"):
+        update(tmp_path / "conformance.toml", {**wrong, "sample": True})

@@ -67,6 +67,8 @@ def main(arguments: list[str]) -> int:
     device.watch = Watchdog(fd=int(watchdog_fd)).mark
     try:
         _serve(source, target, device)
+    except BrokenPipeError:
+        return 1  # the parent is gone, and with it whoever would read an error
     finally:
         device.close()
     return 0

@@ -13,7 +13,12 @@ from realta.types import bool_, float32, int32, int64
 from realta_conformance.device import open_backend
 from realta_conformance.levels import by_name
 from realta_conformance.opening import open_named
-from realta_conformance.probes import probes_of, robust_processes, robust_state, robust_threads
+from realta_conformance.probes import (
+    probes_of,
+    robust_processes,
+    robust_state,
+    robust_threads,
+)
 from realta_conformance.running import probe_outcomes
 
 INSTALLED = ("processes", "caches")
@@ -159,3 +164,9 @@ def test_a_wrong_result_of_sixteen_threads_is_found_out(broken):
     broken.kernels["mul"] = forgetful
     found = wrong(outcomes(open_named(f"{broken.name}:0"), "sixteen-threads-compile-one-function"))
     assert "wrong values" in found["sixteen-threads-compile-one-function-values"]
+
+
+def test_tiny_limits_change_no_bit_of_the_interpreter():
+    found = outcomes(open_named("interp:0"), "tiny-limits")
+    assert {o.kind for o in found} == {"passed"}
+    assert len(found) > 3

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from realta_conformance.cli.running import jobs_of
 
+from realta_saboteurs.score import run
 from realta_saboteurs.table import FAULTS, rows
 
 
@@ -16,7 +18,12 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="saboteurs to run; all if left out")
     parser.add_argument("--sample", action="store_true", help="a third of the cases")
     parser.add_argument("--jobs", default="1", help="processes: a number, or auto")
+    parser.add_argument("--mutants", action="store_true", help="generated ones, and their score")
+    parser.add_argument("--json", type=Path, help="where to write the score")
+    parser.add_argument("--page", type=Path, help="where to write the page of the docs")
     options = parser.parse_args()
+    if options.mutants:
+        return run(options.sample, jobs_of(options.jobs), options.json, options.page)
     unknown = sorted(set(options.names) - {f.name for f in FAULTS})
     if unknown:
         print(f"there is no saboteur {unknown[0]!r}", file=sys.stderr)

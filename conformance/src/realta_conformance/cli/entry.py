@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from realta.errors import RealtaError
 from rich.console import Console
 
-from realta_conformance.cli import inspecting, reporting, running
+from realta_conformance.cli import expecting, inspecting, reporting, running
 
 __all__ = ["main"]
 
-_MODULES = (running, inspecting, reporting)
+_MODULES = (running, inspecting, reporting, expecting)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -44,6 +44,7 @@ def probing(device: Device) -> Iterator[Finding]:
     infos = list(found)
     whole = all(type(i) is DeviceInfo and bool(i.name) for i in infos)
     yield Finding("devices", "" if whole else f"{infos!r} are not DeviceInfo with names")
+    yield Finding("open", "" if device.info in infos else "the open device is not among them")
     numbers = [i.index for i in infos]
     right = numbers == list(range(len(infos)))
     yield Finding("numbers", "" if right else f"devices are numbered {numbers}")
