@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 SOURCES = ("packages/*/src", "conformance/src", "examples", "benchmarks", "tools", "saboteurs/src")
-NOT_RUN = {"", "console", "text", "toml"}
+NOT_RUN = {"", "c", "console", "cpp", "text", "toml"}
 """Languages of fences that hold no Python."""
 
 
