@@ -11,6 +11,7 @@ of what an eager op costs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from realta import runtime
@@ -28,7 +29,7 @@ from realta.types import TensorType
 __all__ = ["fast_binary", "fast_unary"]
 
 Function = Callable[..., Any]
-_new: Final = object.__new__
+_new_tensor: Final = partial(object.__new__, Tensor)  # cheaper than the call itself
 _get_context: Final = current.get
 _EXACT: Final = 1 << 53
 
@@ -44,10 +45,17 @@ def _learn(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> None:
     node = Node(op, tuple(inputs))
     program = runtime.program_for(Graph(op.name, inputs, (node,)), runtime.Options(name=op.name))
     if program.direct is not None:
-        bare = program.bare or program.direct
+        bare, first = _taken_apart(program.bare or program.direct)
         memo[type_] = (
-            bare, program.direct, program.output_types[0], program.device, program.launches
+            bare, first, program.direct, program.output_types[0], program.device, program.launches
         )  # fmt: skip
+
+
+def _taken_apart(call: Function) -> tuple[Function, Any]:
+    """A function and its first argument, None if it has none: a partial costs more than both."""
+    if isinstance(call, partial) and len(call.args) == 1 and not call.keywords:
+        return call.func, call.args[0]
+    return call, None
 
 
 def _result_types(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> Any:
@@ -85,7 +93,7 @@ def fast_binary(op: OpDef, general: Function) -> Function:
                 types = traced.get(type_) or _result_types(op, type_, traced)
                 if types is not None and type_.dtype.kind == "float":
                     number = NumberOperand(context, y, type_)
-                    result = _new(Tensor)
+                    result = _new_tensor()
                     record_fitting(context, op, x, number, types, result)
                     number.place(result._value.where)
                     return result
@@ -93,19 +101,40 @@ def fast_binary(op: OpDef, general: Function) -> Function:
         if context is None:
             found = eager.get(type_)
             if found is not None:
-                bare, direct, result_type, device, launches = found
+                bare, first, direct, result_type, device, launches = found
                 a, b = x._held, y._held
+                if first is not None:
+                    # A function of arrays: host memory is taken as it is shown.
+                    if a.__class__ is Storage:
+                        a = a.array
+                        if a is None:
+                            a = x._held.shown()
+                    if b.__class__ is Storage:
+                        b = b.array
+                        if b is None:
+                            b = y._held.shown()
+                    if a is None or b is None:
+                        return general(x, y)
+                    result = _new_tensor()
+                    try:
+                        result._held = bare(first, a, b)
+                    except RuntimeError:  # another thread is in it
+                        result._held = direct(a, b)
+                    result._type = result_type
+                    result._value = result._context = None
+                    device.launches += launches
+                    return result
                 # An unfinished launch may hold an error, which the general path raises.
                 if a.__class__ is Storage:
                     if a.block is not None:
                         bare = direct
-                    a = a.handle if a.launch is None else filled(a)
+                    a = a.handle if a.launch is None else None
                 if b.__class__ is Storage:
                     if b.block is not None:
                         bare = direct
-                    b = b.handle if b.launch is None else filled(b)
+                    b = b.handle if b.launch is None else None
                 if a is not None and b is not None:
-                    result = _new(Tensor)
+                    result = _new_tensor()
                     try:
                         result._held = bare(a, b)
                     except RuntimeError:  # another thread is in it
@@ -122,7 +151,7 @@ def fast_binary(op: OpDef, general: Function) -> Function:
         types = traced.get(type_) or _result_types(op, type_, traced)
         if types is None:
             return general(x, y)
-        result = _new(Tensor)
+        result = _new_tensor()
         record = record_fitting if context.trace is None else record_traced
         record(context, op, x, y, types, result)
         return result
@@ -150,17 +179,17 @@ def fast_unary(op: OpDef, general: Function) -> Function:
         if context is None:
             found = eager.get(type_)
             if found is not None:
-                bare, direct, result_type, device, launches = found
+                bare, first, direct, result_type, device, launches = found
                 a = x._held
                 # An unfinished launch may hold an error, which the general path raises.
                 if a.__class__ is Storage:
                     if a.block is not None:
-                        bare = direct
+                        bare, first = direct, None
                     a = a.handle if a.launch is None else filled(a)
                 if a is not None:
-                    result = _new(Tensor)
+                    result = _new_tensor()
                     try:
-                        result._held = bare(a)
+                        result._held = bare(a) if first is None else bare(first, a)
                     except RuntimeError:  # another thread is in it
                         result._held = direct(a)
                     result._type = result_type
@@ -175,7 +204,7 @@ def fast_unary(op: OpDef, general: Function) -> Function:
         types = traced.get(type_) or _result_types(op, type_, traced)
         if types is None:
             return general(x)
-        result = _new(Tensor)
+        result = _new_tensor()
         record = record_fitting if context.trace is None else record_traced
         record(context, op, x, None, types, result)
         return result
