@@ -102,11 +102,13 @@ def minilm(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Runs the tests of all members."""
+    """Runs the tests of all members but those marked slow."""
     install(session, "--group", "test", members=(*MEMBERS, EMULATOR))
     if shutil.which("g++"):
         session.run("python", "-m", "realta_cuda_emulator", "build", silent=True)
-    session.run("pytest", "--numprocesses=auto", "--maxprocesses=8", *session.posargs)
+    # `nox -s full` runs the slow ones too; the last -m counts.
+    arguments = ("--numprocesses=auto", "--maxprocesses=8", "-m", "not slow", *session.posargs)
+    session.run("pytest", *arguments)
 
 
 @nox.session
@@ -400,7 +402,6 @@ def full(session: nox.Session) -> None:
         "lint",
         "types",
         "imports",
-        "tests",
         "docs",
         "demo",
         "saboteurs",
@@ -413,10 +414,14 @@ def full(session: nox.Session) -> None:
         "examples",
         "template",
         "guide",
+        "llvm",
+        "cuda",
+        "cuda_sanitizers",
         "cuda_static",
         "build",
         "release",
     ):
         session.notify(name, posargs=())
+    session.notify("tests", posargs=("-m", "slow or not slow"))
     session.notify("bench", posargs=("--check", "first-light"))
     session.notify("acceptance", posargs=())
