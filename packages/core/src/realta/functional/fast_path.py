@@ -34,13 +34,20 @@ _get_context: Final = current.get
 _EXACT: Final = 1 << 53
 
 
-def _learn(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> None:
-    """Remembers the direct call for operands of one type, or that there is none."""
+def _learn(op: OpDef, type_: TensorType, memo: dict[Any, Any], result: Any) -> Any:
+    """Remembers the direct call for operands of one type, or that there is none; gives the result.
+
+    Args:
+        op: the op.
+        type_: type of every operand.
+        memo: where it is remembered.
+        result: what the general path made of such operands.
+    """
     if execute_wrappers or not fast_path_enabled():
-        return  # the general path tells whoever watches
+        return result  # the general path tells whoever watches
     memo[type_] = None
     if type_.dtype not in op.dtypes or not type_.is_static:
-        return
+        return result
     inputs = [Input(type_, name) for name in op.operands]
     node = Node(op, tuple(inputs))
     program = runtime.program_for(Graph(op.name, inputs, (node,)), runtime.Options(name=op.name))
@@ -49,6 +56,7 @@ def _learn(op: OpDef, type_: TensorType, memo: dict[Any, Any]) -> None:
         memo[type_] = (
             bare, first, program.direct, program.output_types[0], program.device, program.launches
         )  # fmt: skip
+    return result
 
 
 def _taken_apart(call: Function) -> tuple[Function, Any]:
@@ -70,6 +78,13 @@ def _is_plain(value: Any) -> bool:
     """Whether a value is a number that every float dtype takes without a check."""
     kind = value.__class__
     return kind is float or (kind is int and -_EXACT < value < _EXACT)
+
+
+def _named(call: Function, general: Function) -> Function:
+    """A function under the name and with the documentation of another."""
+    call.__name__ = call.__qualname__ = general.__name__
+    call.__doc__ = general.__doc__
+    return call
 
 
 def fast_binary(op: OpDef, general: Function) -> Function:
@@ -99,44 +114,27 @@ def fast_binary(op: OpDef, general: Function) -> Function:
                     return result
             return general(x, y)
         if context is None:
-            found = eager.get(type_)
-            if found is not None:
+            if (found := eager.get(type_)) is not None:
                 bare, first, direct, result_type, device, launches = found
                 a, b = x._held, y._held
                 if first is not None:
                     # A function of arrays: host memory is taken as it is shown.
                     if a.__class__ is Storage:
-                        a = a.array
-                        if a is None:
-                            a = x._held.shown()
+                        a = a.shown() if a.array is None else a.array
                     if b.__class__ is Storage:
-                        b = b.array
-                        if b is None:
-                            b = y._held.shown()
-                    if a is None or b is None:
-                        return general(x, y)
-                    result = _new_tensor()
-                    try:
-                        result._held = bare(first, a, b)
-                    except RuntimeError:  # another thread is in it
-                        result._held = direct(a, b)
-                    result._type = result_type
-                    result._value = result._context = None
-                    device.launches += launches
-                    return result
-                # An unfinished launch may hold an error, which the general path raises.
-                if a.__class__ is Storage:
-                    if a.block is not None:
-                        bare = direct
-                    a = a.handle if a.launch is None else None
-                if b.__class__ is Storage:
-                    if b.block is not None:
-                        bare = direct
-                    b = b.handle if b.launch is None else None
+                        b = b.shown() if b.array is None else b.array
+                else:
+                    # An unfinished launch may hold an error, which the general path raises.
+                    if a.__class__ is Storage:
+                        bare = bare if a.block is None else direct
+                        a = a.handle if a.launch is None else None
+                    if b.__class__ is Storage:
+                        bare = bare if b.block is None else direct
+                        b = b.handle if b.launch is None else None
                 if a is not None and b is not None:
                     result = _new_tensor()
                     try:
-                        result._held = bare(a, b)
+                        result._held = bare(a, b) if first is None else bare(first, a, b)
                     except RuntimeError:  # another thread is in it
                         result._held = direct(a, b)
                     result._type = result_type
@@ -144,9 +142,7 @@ def fast_binary(op: OpDef, general: Function) -> Function:
                     device.launches += launches
                     return result
             elif type_ not in eager:
-                result = general(x, y)
-                _learn(op, type_, eager)
-                return result
+                return _learn(op, type_, eager, general(x, y))
             return general(x, y)
         types = traced.get(type_) or _result_types(op, type_, traced)
         if types is None:
@@ -156,9 +152,7 @@ def fast_binary(op: OpDef, general: Function) -> Function:
         record(context, op, x, y, types, result)
         return result
 
-    call.__name__ = call.__qualname__ = general.__name__
-    call.__doc__ = general.__doc__
-    return call
+    return _named(call, general)
 
 
 def fast_unary(op: OpDef, general: Function) -> Function:
@@ -177,8 +171,7 @@ def fast_unary(op: OpDef, general: Function) -> Function:
         type_ = x._type
         context = _get_context()
         if context is None:
-            found = eager.get(type_)
-            if found is not None:
+            if (found := eager.get(type_)) is not None:
                 bare, first, direct, result_type, device, launches = found
                 a = x._held
                 # An unfinished launch may hold an error, which the general path raises.
@@ -197,9 +190,7 @@ def fast_unary(op: OpDef, general: Function) -> Function:
                     device.launches += launches
                     return result
             elif type_ not in eager:
-                result = general(x)
-                _learn(op, type_, eager)
-                return result
+                return _learn(op, type_, eager, general(x))
             return general(x)
         types = traced.get(type_) or _result_types(op, type_, traced)
         if types is None:
@@ -209,6 +200,4 @@ def fast_unary(op: OpDef, general: Function) -> Function:
         record(context, op, x, None, types, result)
         return result
 
-    call.__name__ = call.__qualname__ = general.__name__
-    call.__doc__ = general.__doc__
-    return call
+    return _named(call, general)
