@@ -33,8 +33,8 @@ class Settings:
         window_scale: factor on the length of windows.
         processes: fresh processes that each side of a comparison of processes has.
         traced: nodes recorded to time tracing.
-        chain: length of the shorter of two chains whose costs are compared; the other is ten times
-            longer.
+        chain: length of the shorter of two chains whose costs are compared; the other is three
+            times longer.
         operations: small eager operations run to see what they leave.
     """
 
@@ -42,12 +42,12 @@ class Settings:
     window_scale: float = 1.0
     processes: int = 11
     traced: int = 100_000
-    chain: int = 30_000
+    chain: int = 100_000
     operations: int = 20_000
 
 
 FULL = Settings()
-QUICK = Settings(rounds=2, window_scale=0.2, processes=2, traced=5000, chain=1000, operations=2000)
+QUICK = Settings(rounds=2, window_scale=0.2, processes=2, traced=5000, chain=3000, operations=2000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,20 +168,28 @@ def memory(settings: Settings) -> Measured:
     return Measured(figures["realta"]["megabytes"], figures)
 
 
+def paced(found: Callable[[], Mapping[str, float]], what: str, scale: float) -> Measured:
+    """Measures a time and the machine's pace before and after it, by which the time is divided."""
+    before = processes.probe("pace")["pace"]
+    figures = found()
+    pace = (before + processes.probe("pace")["pace"]) / 2
+    got = figures[what] * scale / pace
+    return Measured(got, {"realta": figures, "machine": {"pace": pace}})
+
+
 def tracing(settings: Settings) -> Measured:
     """Measures the microseconds that a lazily recorded node takes."""
-    elapsed = processes.probe("tracing", str(settings.traced))["seconds"]
-    return Measured(elapsed * 1e6, {"realta": {"seconds": elapsed}})
+    return paced(lambda: processes.probe("tracing", str(settings.traced)), "seconds", 1e6)
 
 
 def growth(settings: Settings) -> Measured:
-    """Compares every step of a chain with the same step of one ten times longer.
+    """Compares every step of a chain with the same step of one three times longer.
 
-    The figure is that of the step that grows most. Ten would be exactly linear; the target leaves
-    room for caches that the longer chain does not fit, none for n·√n, which gives 32.
+    The figure is that of the step that grows most. Three would be exactly linear; the target leaves
+    room for noise, none for n·√n, which gives 5.2. Both chains are far longer than the caches hold.
     """
     # No two chains are equally long, or the later ones would find the first one's kernels.
-    lengths = [settings.chain, settings.chain + 2, settings.chain + 4, settings.chain * 10]
+    lengths = [settings.chain, settings.chain + 2, settings.chain + 4, settings.chain * 3]
     *shorter, longer = processes.probe("growth", *map(str, lengths))
     figures = {}
     for step, elapsed in longer.items():
@@ -222,26 +230,24 @@ def workload_row(
     return Row(workload, what, target, f"× {beside}", workload=workload, who=who, beside=beside)
 
 
-def figure(probe: str, what: str, scale: float) -> Callable[[Settings], Measured]:
-    """Returns a measurement of a probe that prints figures by name."""
-
-    def measure(_settings: Settings) -> Measured:
-        found = processes.probe(probe)
-        return Measured(found[what] * scale, {"realta": found})
-
-    return measure
-
-
 def milliseconds(probe: str, what: str) -> Callable[[Settings], Measured]:
-    """The same for a figure in seconds that is held against milliseconds."""
-    return figure(probe, what, 1e3)
+    """Returns a measurement of a probe that prints seconds by name, held against milliseconds.
+
+    It is divided by the machine's pace; see `benchmarks.probes.pace`.
+    """
+    return lambda _settings: paced(lambda: processes.probe(probe), what, 1e3)
 
 
 def microseconds(probe: str, what: str) -> Callable[[Settings], Measured]:
-    """The same for a figure in seconds that is held against microseconds."""
-    return figure(probe, what, 1e6)
+    """The same for microseconds."""
+    return lambda _settings: paced(lambda: processes.probe(probe), what, 1e6)
 
 
 def ratio(probe: str, what: str) -> Callable[[Settings], Measured]:
-    """The same for a figure without a unit."""
-    return figure(probe, what, 1.0)
+    """Returns a measurement of a probe that prints ratios by name."""
+
+    def measure(_settings: Settings) -> Measured:
+        found = processes.probe(probe)
+        return Measured(found[what], {"realta": found})
+
+    return measure
