@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -130,3 +132,18 @@ def test_a_fork_leaves_host_devices_usable_and_names_others(bytes_device):
         '  fix: start worker processes with multiprocessing.get_context("spawn")'
     )
     assert other.lost is None
+
+
+def test_bare_calls_are_counted_from_when_somebody_asks():
+    program = (
+        "import realta\n"
+        "from realta.plugins import open_device\n"
+        "x = realta.Tensor([1.0, 2.0], device='numpy:0')\n"
+        "for _ in range(5): x + x\n"
+        "device = open_device('numpy:0')\n"
+        "before = device.launches\n"
+        "for _ in range(5): x + x\n"
+        "print(device.launches - before)\n"
+    )
+    command = [sys.executable, "-c", program]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "5\n"

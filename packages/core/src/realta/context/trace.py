@@ -116,7 +116,7 @@ class Recipe:
             found = self.direct(*handles)
         except Exception:
             return None
-        device.launches += self.program.launches
+        device.launched += self.program.launches
         return found
 
 

@@ -111,7 +111,7 @@ def fast_movement(
                 return deferred_tensor(result_type, device, IN_ORDER, held)
         elif direct is not None and held is not None:
             held = direct(held)
-            device.launches += launches
+            device.launched += launches
         else:
             return general(x, *args)
         result = _new(Tensor)

@@ -53,9 +53,9 @@ def _learn(op: OpDef, type_: TensorType, memo: dict[Any, Any], result: Any) -> A
     program = runtime.program_for(Graph(op.name, inputs, (node,)), runtime.Options(name=op.name))
     if program.direct is not None:
         bare, first = _taken_apart(program.bare or program.direct)
-        memo[type_] = (
-            bare, first, program.direct, program.output_types[0], program.device, program.launches
-        )  # fmt: skip
+        device = program.device
+        counted = program.launches if device.counting else 0
+        memo[type_] = (bare, first, program.direct, program.output_types[0], device, counted)
     return result
 
 
@@ -94,8 +94,7 @@ def fast_binary(op: OpDef, general: Function) -> Function:
         op: an elementwise op of two operands without attributes.
         general: the function for all other arguments.
     """
-    eager = new_memo()
-    traced = new_memo()
+    eager, traced = new_memo(), new_memo()
 
     def call(x: Any, y: Any, /) -> Any:
         context = _get_context()
@@ -139,7 +138,8 @@ def fast_binary(op: OpDef, general: Function) -> Function:
                         result._held = direct(a, b)
                     result._type = result_type
                     result._value = result._context = None
-                    device.launches += launches
+                    if launches:
+                        device.launched += launches
                     return result
             elif type_ not in eager:
                 return _learn(op, type_, eager, general(x, y))
@@ -162,8 +162,7 @@ def fast_unary(op: OpDef, general: Function) -> Function:
         op: an elementwise op of one operand without attributes.
         general: the function for all other arguments.
     """
-    eager = new_memo()
-    traced = new_memo()
+    eager, traced = new_memo(), new_memo()
 
     def call(x: Any, /) -> Any:
         if x.__class__ is not Tensor:
@@ -187,7 +186,8 @@ def fast_unary(op: OpDef, general: Function) -> Function:
                         result._held = direct(a)
                     result._type = result_type
                     result._value = result._context = None
-                    device.launches += launches
+                    if launches:
+                        device.launched += launches
                     return result
             elif type_ not in eager:
                 return _learn(op, type_, eager, general(x))

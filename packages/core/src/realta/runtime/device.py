@@ -18,6 +18,7 @@ from realta.runtime.pool import MemoryStats, Pool
 from realta.runtime.resolver import resolve
 from realta.runtime.storage import Storage
 from realta.runtime.units import SMALL_BYTES, parse_bytes
+from realta.runtime.wrappers import announce_change
 from realta.types import TensorType, as_dtype, tensor_type
 
 if TYPE_CHECKING:
@@ -48,14 +49,15 @@ class OpenDevice:
         programs: its compiled programs.
         is_async: whether launches may return before they are done.
         donates: whether executables can write an output over a donated input.
-        launches: kernels launched so far, work declared to run on the host not counted.
+        counting: whether bare eager calls are counted too; see `launches`.
+        launched: what `launches` gives.
         fallbacks: runs of ops that another device did for it, by op name.
         lost: why the session can no longer be used, or None.
     """
 
     __slots__ = (
-        "__weakref__", "_wrap", "backend", "donates", "fallbacks", "info", "is_async", "launches",
-        "lost", "name", "pool", "programs", "session",
+        "__weakref__", "_wrap", "backend", "counting", "donates", "fallbacks", "info", "is_async",
+        "launched", "lost", "name", "pool", "programs", "session",
     )  # fmt: skip
 
     def __init__(self, name: str, info: DeviceInfo, backend: Backend, session: Session) -> None:
@@ -69,7 +71,8 @@ class OpenDevice:
         features = session.capabilities.features
         self.is_async: bool = "async" in features
         self.donates: bool = "donation" in features
-        self.launches: int = 0
+        self.counting: bool = False
+        self.launched: int = 0
         self.fallbacks: Counter[str] = Counter()
         self.lost: RealtaError | None = None
         _open[name] = weakref.ref(self)
@@ -78,6 +81,18 @@ class OpenDevice:
     def capabilities(self) -> Capabilities:
         """What its session can do."""
         return self.session.capabilities
+
+    @property
+    def launches(self) -> int:
+        """Kernels launched so far, work declared to run on the host not counted.
+
+        Bare eager calls count from when somebody first asks: counting costs as much as a context
+        look-up, and what is asked for is how many launches something took.
+        """
+        if not self.counting:
+            self.counting = True
+            announce_change()
+        return self.launched
 
     @property
     def is_host(self) -> bool:

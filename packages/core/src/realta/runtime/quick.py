@@ -58,7 +58,7 @@ def quick_call(step: LaunchStep, ports: Sequence[Port], direct: Callable[..., An
             else:
                 return None
         result = direct(*handles)
-        device.launches += counted
+        device.launched += counted
         if only is not None:
             return [Storage(device, result, only)]
         return [Storage(device, h, t) for h, t in zip(result, types, strict=True)]

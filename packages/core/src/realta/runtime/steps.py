@@ -121,7 +121,7 @@ class LaunchStep:
         else:
             with guard:
                 self.executable.run(inputs, outputs, donated=donated)
-        self.device.launches += self.counted
+        self.device.launched += self.counted
 
 
 class MoveStep:

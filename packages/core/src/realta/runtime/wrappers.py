@@ -24,7 +24,7 @@ _listeners: Final[list[Callable[[], None]]] = []
 
 
 def on_wrapper_change(listener: Callable[[], None]) -> None:
-    """Has a function called after a wrapper was installed around execution."""
+    """Has a function called after somebody began to watch what runs: a wrapper, a count."""
     _listeners.append(listener)
 
 
