@@ -147,7 +147,7 @@ WORKLOADS = {
             "one add of 10 elements",
             ((10,), (10,)),
             add,
-            ("numpy", "torch", "realta"),
+            ("numpy", "torch", "torch inference", "realta"),
             window=0.08,
         ),
         Workload(

@@ -24,6 +24,7 @@ MODULES = {
     "numpy": "plain_numpy",
     "torch": "torch_modes",
     "torch.compile": "torch_modes",
+    "torch inference": "torch_modes",
     "jax": "jax_mode",
     "realta": "realta_modes",
     "realta region": "realta_modes",
