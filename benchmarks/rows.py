@@ -40,7 +40,7 @@ class Settings:
 
     rounds: int = 9
     window_scale: float = 1.0
-    processes: int = 11
+    processes: int = 31
     traced: int = 100_000
     chain: int = 100_000
     operations: int = 20_000
@@ -112,9 +112,10 @@ def compare(row: Row, timings: Timings) -> Measured:
 
 
 def compare_processes(peers: Mapping[str, Callable[[], float]], settings: Settings) -> Measured:
-    """Measures two kinds of process in turn and divides the median of the last by the first's.
+    """Measures two kinds of process in turn; the median of what the last takes over the first.
 
-    One process of each kind goes first and does not count: it writes byte code and fills caches.
+    Neighbours are divided, since a machine may be twice as fast a second later. One process of each
+    kind goes first and does not count: it writes byte code and fills caches.
     """
     timings = {peer: Timing() for peer in peers}
     for number in range(settings.processes + 1):
@@ -122,8 +123,9 @@ def compare_processes(peers: Mapping[str, Callable[[], float]], settings: Settin
             elapsed = measure()
             if number:
                 timings[peer].windows.append(elapsed)
-    first, last = timings.values()
-    return Measured(last.median / first.median, {p: seconds(t) for p, t in timings.items()})
+    first, last = (timing.windows for timing in timings.values())
+    ratios = [ours / theirs for theirs, ours in zip(first, last, strict=True)]
+    return Measured(statistics.median(ratios), {p: seconds(t) for p, t in timings.items()})
 
 
 def import_seconds(module: str) -> float:
@@ -158,7 +160,7 @@ def memory(settings: Settings) -> Measured:
         try:
             peaks = [
                 processes.probe("memory", peer)["bytes"]
-                for _ in range(max(1, settings.processes // 4))
+                for _ in range(max(1, settings.processes // 10))
             ]
         except Failed as failure:
             if peer == "realta":

@@ -115,7 +115,8 @@ def test_dtypes_are_accepted_in_every_spelling():
 
 def test_devices():
     names = [device.name for device in realta.devices()]
-    assert realta.Device("numpy").name == realta.CPU().name == "numpy:0"
+    assert realta.Device("numpy").name == "numpy:0"
+    assert realta.CPU().name in names
     assert "numpy:0" in names
     assert "reference" in [entry.name for entry in realta.backends()]
     accelerators = [d for d in realta.devices() if d.info.kind == "accelerator"]
@@ -132,7 +133,7 @@ def test_devices():
     realta.set_default_device(None)
     realta.set_num_threads(num_threads())
     realta.synchronize()
-    assert "numpy:0" in realta.memory_stats()
+    assert "reference:0" in realta.memory_stats()
 
 
 def test_running():

@@ -4,8 +4,10 @@ import gc
 
 import numpy as np
 import pytest
+import realta
 from realta.backend import CompilationError, KernelSignature, OutOfMemory
 from realta.codegen.ir import Buffer
+from realta.plugins import open_device
 from realta.runtime import as_bytes, shared_kernel_cache, writable_bytes
 from realta.types import float32, tensor_type
 from realta_llvm.launching import Launcher
@@ -126,3 +128,21 @@ def test_long_kernels_are_shared_and_short_ones_are_not(session):
     short = KernelSignature("double", SIGNATURE.buffers, 64, 1, 0)
     assert Launcher(module.library, short, 0).call().__name__ == "_inline"
     assert Launcher(module.library, SIGNATURE, 0).call().__name__ == "_once"
+
+
+def test_a_function_outlives_all_that_it_came_from(session):
+    function = Launcher(session.build(DOUBLE, [SIGNATURE]).library, SIGNATURE, 0).function
+    gc.collect()
+    x, y = handle_of(session, np.array([3.0], np.float32)), session.allocate(4)
+    function(x.address, y.address)
+    assert y.array[:4].view(np.float32)[0] == 6.0
+
+
+def test_bare_calls_outlive_the_cache_of_programs():
+    x = realta.Tensor([1.0, 2.0], device="llvm:0")
+    assert (x + x).tolist() == (x + x).tolist() == [2.0, 4.0]  # the second call is remembered
+    open_device("llvm:0").programs.clear()
+    gc.collect()
+    others = [x - x, x * x, x / x, x % x]  # their code would lie where that of the sum lay
+    assert (x + x).tolist() == [2.0, 4.0]
+    assert [t.tolist() for t in others] == [[0.0, 0.0], [1.0, 4.0], [1.0, 1.0], [0.0, 0.0]]

@@ -169,6 +169,7 @@ STRUCTURE_OPS: Final[Mapping[str, Callable[..., Any]]] = {
     "pad": _pad,
     "concat": lambda *xs, axis: np.concatenate(xs, axis=axis),
     "barrier": lambda x: x,
+    "rebind": lambda x, **attrs: x,
     "guard": lambda x, *statuses, **attrs: x,
     "update_slice": _update_slice,
     "dynamic_update_slice": _dynamic_update_slice,

@@ -41,14 +41,16 @@ class Launcher:
     def __init__(
         self, library: Library, kernel: KernelSignature, cost: int, arguments: int | None = None
     ) -> None:
-        self.library = library  # loaded as long as it can be called
         self.groups = kernel.groups
         self.ranged = kernel.groups > 1
         nbytes = sum(buffer.size * buffer.dtype.itemsize for buffer in kernel.buffers)
         self.nanoseconds = max(nbytes // _BYTES_PER_NS, cost // _INSTRUCTIONS_PER_NS)
         count = len(kernel.buffers) if arguments is None else arguments
         made = _prototype(count, self.ranged, self.nanoseconds >= _UNLOCKED_FROM)
-        self.function: Callable[..., None] = made(library.address(kernel.name))
+        function = made(library.address(kernel.name))
+        # Whoever has the function can call it, also when the executable is long gone.
+        function.library = library
+        self.function: Callable[..., None] = function
 
     def call(self) -> Callable[..., None]:
         """The kernel as a function of handles."""

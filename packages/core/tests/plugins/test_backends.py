@@ -89,11 +89,12 @@ def test_an_unknown_name_lists_what_is_installed_and_what_is_not_usable(distribu
     monkeypatch.setenv("REALTA_PLUGINS", "good,broken")
     distribution("realta-good", "1.0", {"good": ""})
     distribution("realta-broken", "0.3", {"broken": "1 / 0"})
+    monkeypatch.setattr(sys.modules["realta.plugins.backends"], "_PUBLISHED", ("holodeck",))
     with pytest.raises(BackendNotFound) as caught:
-        load_backend("cuda")
+        load_backend("holodeck")
     error = caught.value
-    assert error.what == "no installed backend is called 'cuda'"
-    assert error.fix.startswith("pip install realta-cuda; installed: good (realta-good 1.0), ")
+    assert error.what == "no installed backend is called 'holodeck'"
+    assert error.fix.startswith("pip install realta-holodeck; installed: good (realta-good 1.0), ")
     assert "reference (realta 0.1.0)" in error.fix
     assert "broken (the plugin 'broken' of realta-broken 0.3 cannot be loaded: Zero" in error.fix
     with pytest.raises(BackendNotFound, match="did you mean 'good'"):

@@ -142,8 +142,9 @@ def test_cpu_is_the_best_host_that_works(register, monkeypatch):
     assert resolve_device_name("cpu") == "reference:0"
     close_devices()
     register(type("Numpy", (Host,), {"name": "numpy"})())
-    monkeypatch.delenv("REALTA_PLUGINS")
+    monkeypatch.setenv("REALTA_PLUGINS", "numpy")
     assert resolve_device_name("cpu") == "numpy:0"
+    monkeypatch.delenv("REALTA_PLUGINS")
     register(type("Llvm", (Host,), {"name": "llvm"})())
     assert resolve_device_name("cpu") == "llvm:0"
 
