@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -159,8 +160,10 @@ def tiny_limits(device: Device) -> Iterator[Finding]:
 
 
 def _with_limits(device: Device, session: KernelSession) -> Iterator[Finding]:
-    session.limits = _TINY
-    session.profile = fitted(session.profile, _TINY).replace(
+    # A group narrower than the canonical tree would be another device, with a tree of its own.
+    limits = replace(_TINY, group_size=max(_TINY.group_size or 1, session.profile.tree.lanes))
+    session.limits = limits
+    session.profile = fitted(session.profile, limits).replace(
         host_contractions=session.profile.host_contractions
     )
     small = Device(device.name, device.backend, device.info, session)
