@@ -107,24 +107,30 @@ def chosen(device: Any, level: str, count: int) -> list[Any]:
     return found
 
 
-def run_cases(count: int) -> int:
-    """Runs conformance cases, in the child process."""
+def run_chosen(device: Any, level: str, count: int) -> tuple[int, int]:
+    """Runs the chosen cases of a level and prints what is wrong; how many ran, how many are."""
     from realta_conformance.execution import run_pack
-    from realta_conformance.opening import open_named
     from realta_conformance.packing import packs_of
     from realta_conformance.selection import select
+
+    ran = wrong = 0
+    for portion in packs_of(select(device, chosen(device, level, count)).taken):
+        for finding in run_pack(device, portion):
+            ran += 1
+            for check, reason in finding.failures.items():
+                wrong += 1
+                print(f"{finding.case.id}/{check}: {reason}")
+    return ran, wrong
+
+
+def run_cases(count: int) -> int:
+    """Runs conformance cases, in the child process."""
+    from realta_conformance.opening import open_named
 
     device = open_named("opencl:oclgrind")
     device.info = replace(device.info, kind="simulator")
     profile = device.session.profile.name  # type: ignore[attr-defined]
-    ran = wrong = 0
-    for level in LEVELS:
-        for portion in packs_of(select(device, chosen(device, level, count)).taken):
-            for finding in run_pack(device, portion):
-                ran += 1
-                for check, reason in finding.failures.items():
-                    wrong += 1
-                    print(f"{finding.case.id}/{check}: {reason}")
+    ran, wrong = map(sum, zip(*[run_chosen(device, level, count) for level in LEVELS], strict=True))
     device.close()
     print(f"{profile} profile: {ran} cases ran, {wrong} failed", flush=True)
     return 1 if wrong or not ran else 0

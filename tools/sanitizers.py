@@ -31,7 +31,7 @@ from realta.codegen.ir import Buffer
 from realta.types import int32
 from realta_kernel_example import CSession, KernelExample
 
-from tools.oclgrind import LEVELS, chosen
+from tools.oclgrind import LEVELS, run_chosen
 
 ROOT = Path(__file__).resolve().parent.parent
 SANITIZE = (
@@ -121,22 +121,13 @@ def run_wrong(folder: Path, body: str) -> int:
 def run_level(folder: Path, level: str, count: int) -> int:
     """Runs conformance cases of a level, in the child process."""
     from realta_conformance.device import Device
-    from realta_conformance.execution import run_pack
-    from realta_conformance.packing import packs_of
-    from realta_conformance.selection import select
 
     backend = KernelExample()
     info = backend.probe()
     assert isinstance(info, tuple)  # noqa: S101
     session = SanitizedSession(folder)
     device = Device("kernel_example:0", backend, info[0], session)
-    ran = wrong = 0
-    for portion in packs_of(select(device, chosen(device, level, count)).taken):
-        for finding in run_pack(device, portion):
-            ran += 1
-            for check, reason in finding.failures.items():
-                wrong += 1
-                print(f"{finding.case.id}/{check}: {reason}")
+    ran, wrong = run_chosen(device, level, count)
     print(f"level {level}: {ran} cases in {session.built} sources, {wrong} failed", flush=True)
     return 1 if wrong or not ran else 0
 

@@ -48,17 +48,13 @@ def _compare(found: Any, wanted: Array) -> str:
     return "" if same_bits(got, wanted) else f"got {got.tolist()}, must be {wanted.tolist()}"
 
 
-@probe("contexts")
+@probe("contexts", unless=_lacks)
 def branches(device: Device) -> Iterator[Finding]:
     """Of two branches the one runs that the predicate says, in every mode.
 
     If this fails on a device with `control_flow`, look at how it reads the predicate; on others
     core runs the branch, and the fault is in core.
     """
-    reason = _lacks(device)
-    if reason:
-        yield Finding(skipped=reason)
-        return
 
     def chosen(yes: Any, x: Any) -> Any:
         return F.cond(yes, None, lambda: x * x + x, lambda: -x)[0]
@@ -69,17 +65,13 @@ def branches(device: Device) -> Iterator[Finding]:
             yield Finding(f"{str(yes).lower()}-{mode}", _compare(found, wanted))
 
 
-@probe("contexts")
+@probe("contexts", unless=_lacks)
 def loops(device: Device) -> Iterator[Finding]:
     """A loop asks before each step and carries every value, in every mode.
 
     If this fails, look for a step too many or too few, and for a carried value that is read before
     it is written.
     """
-    reason = _lacks(device)
-    if reason:
-        yield Finding(skipped=reason)
-        return
 
     def doubled(count: Any, x: Any) -> Any:
         def body(i: Any, x: Any, before: Any) -> Any:
@@ -160,16 +152,12 @@ def stores_inside(device: Device) -> Iterator[Finding]:
         yield Finding(mode, _compare(cache, wanted) or _compare(before, np.zeros_like(_VALUES)))
 
 
-@probe("contexts")
+@probe("contexts", unless=_lacks)
 def effects(device: Device) -> Iterator[Finding]:
     """Effects run once, in order, with the values they had.
 
     If this fails, the fault is in core unless the values printed are wrong.
     """
-    reason = _lacks(device)
-    if reason:
-        yield Finding(skipped=reason)
-        return
 
     def noisy(x: Any) -> Any:
         y = x * x

@@ -6,6 +6,7 @@ shown with a failure, as what to look at.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -58,17 +59,36 @@ class Probe:
 _PROBES: Final[dict[str, list[Probe]]] = {}
 
 
-def probe(level: str) -> Callable[[Function], Function]:
-    """Registers a generator of findings as a probe of a level."""
+def probe(
+    level: str, *, unless: Callable[[Device], str] | None = None
+) -> Callable[[Function], Function]:
+    """Registers a generator of findings as a probe of a level.
+
+    Args:
+        level: the level.
+        unless: why the probe does not apply to a device; empty if it does.
+    """
 
     def register(function: Function) -> Function:
         text = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
         name = function.__name__.replace("_", "-")
         help_ = " ".join(text[2].split())
-        _PROBES.setdefault(level, []).append(Probe(level, name, function, text[0], help_))
-        return function
+        tried = function if unless is None else _applied(function, unless)
+        _PROBES.setdefault(level, []).append(Probe(level, name, tried, text[0], help_))
+        return tried
 
     return register
+
+
+def _applied(function: Function, unless: Callable[[Device], str]) -> Function:
+    @functools.wraps(function)
+    def tried(device: Device) -> Iterator[Finding]:
+        if reason := unless(device):
+            yield Finding(skipped=reason)
+        else:
+            yield from function(device)
+
+    return tried
 
 
 def probes_of(level: str) -> tuple[Probe, ...]:

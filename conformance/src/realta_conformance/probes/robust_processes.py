@@ -79,16 +79,13 @@ def processes(device: Device) -> Iterator[Finding]:
     yield Finding(wrong=_problem(_started(device, 2)))
 
 
-@probe("robust")
+@probe("robust", unless=lacks)
 def forks(device: Device) -> Iterator[Finding]:
     """After a fork the child of a host device computes; that of another gets a named error.
 
     If this fails on a host, threads or locks of the parent are waited for in the child. On another
     device the runtime was used before the fork and does not survive it: core refuses.
     """
-    if reason := lacks(device):
-        yield Finding(skipped=reason)
-        return
     wanted = (tensor(device) * 2.0).numpy(copy=True)
     sys.stdout.flush()
     child = os.fork()

@@ -28,15 +28,12 @@ def _same(found: Any, wanted: Any, what: str) -> str:
     return "" if np.array_equal(np.asarray(found), wanted) else f"{what}: got {found!r}"
 
 
-@probe("robust")
+@probe("robust", unless=lacks)
 def pickling(device: Device) -> Iterator[Finding]:
     """Tensors, real ones and others, survive pickling and copying with their values and device.
 
     If this fails, the fault is in core unless other devices pass.
     """
-    if reason := lacks(device):
-        yield Finding(skipped=reason)
-        return
     x = tensor(device)
     with realta.lazy():
         pending = x + 1.0
@@ -64,15 +61,12 @@ def _census(opened: OpenDevice) -> tuple[int, int]:
     return ours, opened.pool.stats().live
 
 
-@probe("robust")
+@probe("robust", unless=lacks)
 def leaks(device: Device) -> Iterator[Finding]:
     """Work that is done leaves neither objects nor bytes behind.
 
     If this fails, look for a table that keeps graphs, handles or executables alive.
     """
-    if reason := lacks(device):
-        yield Finding(skipped=reason)
-        return
     opened = resolve_device(device.name)
     for number in range(_ROUNDS):
         _work(device, number)
@@ -87,15 +81,12 @@ def leaks(device: Device) -> Iterator[Finding]:
     yield Finding("bytes", f"{more} more in {_ROUNDS} rounds" if more > 0 else "")
 
 
-@probe("robust")
+@probe("robust", unless=lacks)
 def memory_runs_out(device: Device) -> Iterator[Finding]:
     """What does not fit raises `OutOfMemory` with the numbers, and what fits afterwards works.
 
     If this fails, check that nothing is counted as live that could not be allocated.
     """
-    if reason := lacks(device):
-        yield Finding(skipped=reason)
-        return
     pool = resolve_device(device.name).pool
     x = tensor(device, np.ones(1 << 16, np.float32))
     (x + x).numpy()
@@ -176,15 +167,12 @@ def _failing(opened: OpenDevice) -> Iterator[None]:
         opened.programs.clear()
 
 
-@probe("robust")
+@probe("robust", unless=lacks)
 def the_third_launch_fails(device: Device) -> Iterator[Finding]:
     """A failed launch poisons its own results, at every wait; everything else goes on.
 
     If this fails, the fault is in core unless other devices pass.
     """
-    if reason := lacks(device):
-        yield Finding(skipped=reason)
-        return
     x = tensor(device)
     with _failing(resolve_device(device.name)):
         step = realta.compile(lambda t: t * t + 5.0)(x.type)

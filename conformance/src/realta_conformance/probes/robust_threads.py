@@ -35,15 +35,12 @@ def tensor(device: Device, values: Any = _VALUES) -> realta.Tensor:
     return realta.Tensor(values, device=device.name)
 
 
-@probe("robust")
+@probe("robust", unless=lacks)
 def sixteen_threads_compile_one_function(device: Device) -> Iterator[Finding]:
     """Sixteen threads that compile and call one function at once all get its results.
 
     If this fails, look for state that compiling shares between threads.
     """
-    if reason := lacks(device):
-        yield Finding(skipped=reason)
-        return
     events: list[str] = []
 
     def count(event: CompileEvent, call: Any) -> Any:
@@ -71,15 +68,12 @@ def sixteen_threads_compile_one_function(device: Device) -> Iterator[Finding]:
     yield Finding("once", f"compiled {mine} times" if mine > 1 else "")
 
 
-@probe("robust")
+@probe("robust", unless=lacks)
 def contexts_belong_to_their_thread(device: Device) -> Iterator[Finding]:
     """A lazy block in one thread leaves other threads eager.
 
     If this fails, the fault is in core unless other devices pass.
     """
-    if reason := lacks(device):
-        yield Finding(skipped=reason)
-        return
     inside, seen = threading.Event(), threading.Event()
     found: dict[str, Any] = {}
 
@@ -103,15 +97,12 @@ def contexts_belong_to_their_thread(device: Device) -> Iterator[Finding]:
     yield Finding("values", "" if same else f"{found['value']!r}")
 
 
-@probe("robust")
+@probe("robust", unless=lacks)
 def contexts_belong_to_their_task(device: Device) -> Iterator[Finding]:
     """A lazy block of one task that awaits leaves other tasks eager.
 
     If this fails, the fault is in core unless other devices pass.
     """
-    if reason := lacks(device):
-        yield Finding(skipped=reason)
-        return
 
     async def lazily(go: asyncio.Event) -> bool:
         with realta.lazy():
@@ -133,15 +124,12 @@ def contexts_belong_to_their_task(device: Device) -> Iterator[Finding]:
     yield Finding("eager", "" if eager else "the other task became lazy")
 
 
-@probe("robust")
+@probe("robust", unless=lacks)
 def cancelling_an_await(device: Device) -> Iterator[Finding]:
     """Cancelling an await abandons the wait; the value can be had all the same.
 
     If this fails, the fault is in core unless other devices pass.
     """
-    if reason := lacks(device):
-        yield Finding(skipped=reason)
-        return
     with realta.lazy():
         t = tensor(device) * 3.0
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from realta import fusion
 from realta.backend import (
     CompilationError,
-    Graph,
     Handle,
+    KernelExecutable,
     KernelSession,
     KernelSignature,
     Limits,
-    Options,
     TensorType,
 )
 from realta.codegen import CPU_PROFILE, Kernel
@@ -55,6 +53,7 @@ class LLVMSession(KernelSession):
 
     can_slice = True
     host_memory = True
+    executable: ClassVar[type[KernelExecutable]] = LLVMExecutable
 
     def __init__(self, machine: Machine, width: int) -> None:
         self.machine = machine
@@ -147,18 +146,6 @@ class LLVMSession(KernelSession):
     def prepare(self, module: _Module, kernel: KernelSignature) -> Callable[..., None]:
         """A function of handles: in this thread if it is short, in all if it is long."""
         return Launcher(module.library, kernel, module.costs.get(kernel.name, 0)).call()
-
-    def compile(self, graph: Graph, options: Options) -> LLVMExecutable:
-        """Plans the kernels, writes and builds their module.
-
-        Raises:
-            UnsupportedOp: an op has no kernel.
-            FusionError: a region that must be one kernel cannot be.
-            CompilationError: the module could not be built.
-        """
-        self._check_ops(graph)
-        plan = fusion.plan(graph, self.limits, rules=self.fusion_rules)
-        return LLVMExecutable(self, plan, options)
 
     def launch(
         self,

@@ -15,7 +15,7 @@ from realta.context.default import (
 )
 from realta.context.demand import Demand, cut_out
 from realta.context.eager import EagerRealizationContext
-from realta.context.fitting import record_fitting, record_traced
+from realta.context.fitting import record_fitting
 from realta.context.graph_context import GraphRealizationContext
 from realta.context.graph_record import complete_type
 from realta.context.handle import TensorHandle, rebind, use_handle_type
@@ -39,6 +39,5 @@ __all__ = [
     "custom_default", "cut_out", "default_realization_context", "ensure_context", "global_state",
     "in_graph_context", "lazy",
     "on_default_change", "pending_graph", "realization_context", "rebind", "record_fitting",
-    "record_traced",
     "require_plain_function", "set_default_realization_context", "standing_at", "use_handle_type",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from realta.graph.values import RecordedNode
 from realta.ops import OpDef
 from realta.types import TensorType
 
-__all__ = ["record_fitting", "record_traced"]
+__all__ = ["record_fitting"]
 
 _new: Final = object.__new__
 _YOUNG_TRACED: Final = 256
@@ -33,7 +33,7 @@ def record_fitting(
     """Records an op of one or two operands and makes ``handle`` its result.
 
     Args:
-        context: the current context.
+        context: the current context; one that is traced has the entry written too.
         op: an op without attributes.
         first: a tensor.
         second: a tensor, None for an op of one operand.
@@ -49,7 +49,7 @@ def record_fitting(
     node = _new(RecordedNode)
     node.first = a
     if second is None:
-        node.second = None
+        node.second = b = None
     else:
         b = second._value
         if b is None or second._context is not context or second._held is not None:
@@ -72,77 +72,22 @@ def record_fitting(
     node.region = context.region
     node.payload = node.handles = handle._held = None
     node.uses = 0
-    node.place = -1
     handle._value = node
     handle._context = context
     context._recorded += 1
     young = context.young
     young.append(handle)
+    trace = context.trace
+    if trace is not None:
+        trace.write(node, op, a, b)
+        if len(young) >= _YOUNG_TRACED:
+            context.register_young()
+        return
+    node.place = -1
     if len(young) >= YOUNG:
         context.register_young()
     if context.node_budget is not None and context._recorded > context.node_budget:
         context._over_budget(handle)
-
-
-def record_traced(
-    context: RecordingContext,
-    op: OpDef,
-    first: Any,
-    second: Any,
-    types: tuple[TensorType, ...],
-    handle: Any,
-) -> None:
-    """Does what `record_fitting` does in a region that is traced, and writes the trace.
-
-    Such a region is realized as a whole, so nobody asks how many ops read a value.
-    """
-    trace: Any = context.trace
-    a = first._value
-    if a is None or first._context is not context or first._held is not None:
-        a = context._sources.get(id(first._held))
-        if a is None or a.payload is not first._held:
-            a = context.value_of(first)
-    place = a.place
-    if place < 0:
-        place = trace.place(a)
-    node = _new(RecordedNode)
-    node.first = a
-    items = trace.items
-    if second is None:
-        node.second = None
-        node.place = len(items)
-        items += (op, place)
-    else:
-        b = second._value
-        if b is None or second._context is not context or second._held is not None:
-            b = context._sources.get(id(second._held))
-            if b is None or b.payload is not second._held:
-                b = context.value_of(second)
-        other = b.place
-        if other < 0:
-            other = trace.place(b)
-        node.second = b
-        node.place = len(items)
-        items += (op, place, other)
-    frame = _getframe(2)
-    code = frame.f_code
-    if code is _last[0] or is_user_code(code, _last):
-        node.code = code
-        node.instruction = frame.f_lasti
-    else:
-        node.where = caller()
-    node.op = op
-    node.types = types
-    node.type = handle._type = types[0]
-    node.region = context.region
-    node.payload = node.handles = handle._held = None
-    node.uses = 0
-    handle._value = node
-    handle._context = context
-    young = context.young
-    young.append(handle)
-    if len(young) >= _YOUNG_TRACED:
-        context.register_young()
 
 
 _last: Final[list[Any]] = [None]

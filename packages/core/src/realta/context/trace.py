@@ -58,6 +58,22 @@ class Trace:
             stack.pop()
         return value.place
 
+    def write(self, node: Node, op: Any, first: Value, second: Value | None) -> None:
+        """Writes the entry of an op of one or two operands without attributes."""
+        place = first.place
+        if place < 0:
+            place = self.place(first)
+        items = self.items
+        if second is None:
+            node.place = len(items)
+            items += (op, place)
+            return
+        other = second.place
+        if other < 0:
+            other = self.place(second)
+        node.place = len(items)
+        items += (op, place, other)
+
     def _add_input(self, value: Value) -> None:
         value.place = len(self.items)
         self.items.append(value.type)

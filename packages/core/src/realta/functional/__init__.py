@@ -31,9 +31,9 @@ from realta.functional.gathering import gather, take
 from realta.functional.habits import FUNCTION_HABITS
 from realta.functional.indexing import buffer_store, buffer_store_slice, slice_tensor
 from realta.functional.joining import chunk, concat, pad, roll, split, stack, tile
-from realta.functional.later import LATER, LATER_METHODS
+from realta.functional.later import LATER
 from realta.functional.linalg import attention, dot, linear, matmul, outer
-from realta.functional.methods import attach, attach_later
+from realta.functional.methods import attach
 from realta.functional.movement import (
     barrier,
     broadcast_to,
@@ -246,7 +246,6 @@ _LATER_NAMES: Final = frozenset(name for names in LATER.values() for name in nam
 range = arange
 
 attach(globals())
-attach_later(LATER_METHODS, _later)
 
 _made: Final[dict[str, tuple[OpDef, Callable[..., Any]]]] = {}
 """Functions of ops that were defined at run time, with the definition they belong to."""

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final
 
 from realta import runtime
-from realta.context import current, record_fitting, record_traced
+from realta.context import current, record_fitting
 from realta.functional.numbers import NumberOperand
 from realta.functional.operation import fast_path_enabled, new_memo
 from realta.graph import Graph, Input, Node
@@ -126,10 +126,10 @@ def fast_binary(op: OpDef, general: Function) -> Function:
                     # An unfinished launch may hold an error, which the general path raises.
                     if a.__class__ is Storage:
                         bare = bare if a.block is None else direct
-                        a = a.handle if a.launch is None else None
+                        a = a.handle if a.launch is None else filled(a)
                     if b.__class__ is Storage:
                         bare = bare if b.block is None else direct
-                        b = b.handle if b.launch is None else None
+                        b = b.handle if b.launch is None else filled(b)
                 if a is not None and b is not None:
                     result = _new_tensor()
                     try:
@@ -148,8 +148,7 @@ def fast_binary(op: OpDef, general: Function) -> Function:
         if types is None:
             return general(x, y)
         result = _new_tensor()
-        record = record_fitting if context.trace is None else record_traced
-        record(context, op, x, y, types, result)
+        record_fitting(context, op, x, y, types, result)
         return result
 
     return _named(call, general)
@@ -173,11 +172,12 @@ def fast_unary(op: OpDef, general: Function) -> Function:
             if (found := eager.get(type_)) is not None:
                 bare, first, direct, result_type, device, launches = found
                 a = x._held
-                # An unfinished launch may hold an error, which the general path raises.
                 if a.__class__ is Storage:
-                    if a.block is not None:
-                        bare, first = direct, None
-                    a = a.handle if a.launch is None else filled(a)
+                    if first is not None:
+                        a = a.shown() if a.array is None else a.array
+                    else:
+                        bare = bare if a.block is None else direct
+                        a = a.handle if a.launch is None else filled(a)
                 if a is not None:
                     result = _new_tensor()
                     try:
@@ -196,8 +196,7 @@ def fast_unary(op: OpDef, general: Function) -> Function:
         if types is None:
             return general(x)
         result = _new_tensor()
-        record = record_fitting if context.trace is None else record_traced
-        record(context, op, x, None, types, result)
+        record_fitting(context, op, x, None, types, result)
         return result
 
     return _named(call, general)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["LATER", "LATER_METHODS"]
+__all__ = ["LATER"]
 
 LATER: Final[Mapping[str, tuple[str, ...]]] = {
     "bands": ("band_part",),
@@ -41,5 +41,3 @@ LATER: Final[Mapping[str, tuple[str, ...]]] = {
     "uniqueness": ("unique_all", "unique_counts", "unique_inverse", "unique_values"),
 }
 """By module of this package, the names of `F` that it has."""
-LATER_METHODS: Final[tuple[str, ...]] = ()
-"""Names in `LATER` that are methods of tensors too; their first argument is the tensor."""

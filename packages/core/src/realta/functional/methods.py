@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from realta.tensor import Tensor
 from realta.tensor.members import BINARY, CLASS_MEMBERS, COMPARISON, METHODS, UNARY
 from realta.types import is_weak
 
-__all__ = ["attach", "attach_later"]
+__all__ = ["attach"]
 
 Function = Callable[..., Any]
 
@@ -77,26 +77,3 @@ def attach(functions: Mapping[str, Function]) -> None:
     for owner, members in ((Tensor, tensor), (Value, value)):
         for name, member in members.items():
             setattr(owner, name, member)
-
-
-def attach_later(names: Sequence[str], function: Callable[[str], Function]) -> None:
-    """Gives Tensor methods whose functions are imported when they are first called.
-
-    Args:
-        names: the methods, named like their functions.
-        function: imports the function of that name.
-    """
-    for name in names:
-        setattr(Tensor, name, _later_method(name, function))
-
-
-def _later_method(name: str, function: Callable[[str], Function]) -> Function:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        found = function(name)
-        setattr(Tensor, name, found)
-        return found(self, *args, **kwargs)
-
-    method.__name__ = name
-    method.__qualname__ = f"Tensor.{name}"
-    method.__doc__ = f"``F.{name}`` of this tensor."
-    return method
