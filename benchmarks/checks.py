@@ -142,6 +142,13 @@ SURFACE: tuple[Row, ...] = (
         microseconds("small_calls", "call"),
     ),
     Row(
+        "new-extents",
+        "new extents of a known structure, an encoder of 6 layers: beyond the call itself",
+        1,
+        "ms / pace",
+        milliseconds("new_extents", "median"),
+    ),
+    Row(
         "encoder-compile",
         "Module.compile of an encoder of 6 layers on numpy:0",
         1000,

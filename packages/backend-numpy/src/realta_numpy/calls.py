@@ -28,7 +28,10 @@ from realta_numpy.movement import copy_blocks, moved
 from realta_numpy.program import VIEWS, Program
 from realta_numpy.source import write_source
 
-__all__ = ["Call", "FusedCall", "OpsCall", "call_of_group", "node_group"]
+__all__ = [
+    "Call", "FusedCall", "OpsCall", "call_of_group", "node_group", "ops_call",
+    "parts_of_group",
+]  # fmt: skip
 
 Array = NDArray[Any]
 
@@ -54,6 +57,12 @@ class FusedCall:
 
     def in_place(self, operand: int, output: int) -> Callable[..., None] | None:
         """The kernel that writes an output over an input; None if it would still read that."""
+        if not self.overwrites(operand, output):
+            return None
+        return write_source(self.program, lend_outputs=False).compile()
+
+    def overwrites(self, operand: int, output: int) -> bool:
+        """Whether an output can be written over an input: no element is read after that."""
         program = self.program
         value = program.group.inputs[operand]
         wanted = program.frame.outputs[output]
@@ -66,17 +75,17 @@ class FusedCall:
         for n, shown in enumerate(program.operands):
             if shown is not value:
                 if program.source_of(n) is value:
-                    return None
+                    return False
                 continue
             if program.frame.operands[n] != wanted:
-                return None
+                return False
             reads = [k for k, s in enumerate(steps) for a in s.reads if a.is_operand(n)]
             if any(k > end for k in reads):
-                return None
+                return False
             instruction = steps[end].instruction
             if end in reads and instruction is not None and not instruction.reuses:
-                return None
-        return write_source(program, lend_outputs=False).compile()
+                return False
+        return True
 
 
 @dataclass(slots=True, eq=False)
@@ -149,13 +158,21 @@ def call_of_group(group: Group, name: str) -> list[tuple[Group, Call]]:
     Raises:
         UnsupportedOp: an op has neither a kernel nor an instruction.
     """
+    return [
+        (part, ops_call(part) if part.kind == "single" else _fused_or_ops(part, name))
+        for part in parts_of_group(group)
+    ]
+
+
+def parts_of_group(group: Group) -> list[Group]:
+    """What a group is computed as, in order; those of kind ``single`` op by op."""
     if group.kind == "reduce" and _row_length(group) > TILE:
-        return _long_rows(group, name)
+        return _long_rows(group)
     if group.kind in ("elementwise", "row", "reduce"):
-        return [(group, _fused_or_ops(group, name))]
+        return [group]
     if group.kind == "contraction":
-        return _contraction(group, name)
-    return [(group, _ops(group))]
+        return _contraction(group)
+    return [group if group.kind == "single" else dataclasses.replace(group, kind="single")]
 
 
 def _fused(group: Group, name: str) -> FusedCall:
@@ -163,7 +180,12 @@ def _fused(group: Group, name: str) -> FusedCall:
     return FusedCall(group, kernel.program, kernel.source.text, kernel.function)
 
 
-def _ops(group: Group) -> OpsCall:
+def ops_call(group: Group) -> OpsCall:
+    """The ops of a group one by one.
+
+    Raises:
+        UnsupportedOp: an op has neither a kernel nor an instruction.
+    """
     steps: dict[Node, Kernel] = {}
     for node in group.nodes:
         if node.op.name not in VIEWS and node.op.name != "constant":
@@ -202,11 +224,11 @@ def node_group(node: Node) -> Group:
     )
 
 
-def _row_length(group: Group) -> int:
-    return prod(d for n, d in enumerate(group.shape) if n in group.axes and isinstance(d, int))
+def _row_length(group: Group) -> Any:
+    return prod([d for n, d in enumerate(group.shape) if n in group.axes])
 
 
-def _long_rows(group: Group, name: str) -> list[tuple[Group, Call]]:
+def _long_rows(group: Group) -> list[Group]:
     """Rows too long for a tile: the work on elements first, stored, then reductions, then the rest.
 
     A reduction of a whole array is cut along the row as well, so a single row uses all threads.
@@ -216,7 +238,7 @@ def _long_rows(group: Group, name: str) -> list[tuple[Group, Call]]:
     full = [n for n in work if group.levels[n] == "full"]
     reductions = [n for n in group.nodes if n.op.kind is OpKind.REDUCE]
     rows = [n for n in work if group.levels[n] == "row"]
-    calls: list[tuple[Group, Call]] = []
+    parts: list[Group] = []
     for nodes, kind in ((full, "elementwise"), (reductions, "single"), (rows, "reduce")):
         if not nodes:
             continue
@@ -228,8 +250,8 @@ def _long_rows(group: Group, name: str) -> list[tuple[Group, Call]]:
         if kind == "reduce":
             shape = tuple(1 if n in group.axes else d for n, d in enumerate(group.shape))
             part = dataclasses.replace(part, shape=shape, axes=group.axes)
-        calls.append((part, _fused_or_ops(part, name)))
-    return calls
+        parts.append(part)
+    return parts
 
 
 def _stored(nodes: Sequence[Node], others: Sequence[Node], group: Group) -> tuple[Value, ...]:
@@ -246,26 +268,24 @@ def _stored(nodes: Sequence[Node], others: Sequence[Node], group: Group) -> tupl
 
 
 def _fused_or_ops(group: Group, name: str) -> Call:
-    if group.kind == "single":
-        return _ops(group)
     try:
         return _fused(group, name)
     except Unframed:
-        return _ops(group)
+        return ops_call(group)
 
 
-def _contraction(group: Group, name: str) -> list[tuple[Group, Call]]:
+def _contraction(group: Group) -> list[Group]:
     """The product first, stored, then the work on its result as an elementwise kernel."""
     product = next(n for n in group.nodes if n.op.kind is OpKind.CONTRACTION)
     before = _needed(product, group)
     rest = [n for n in group.nodes if n is not product]
     if not any(n.op.name not in VIEWS and n.op.name != "constant" for n in rest):
-        return [(group, _ops(group))]
+        return [dataclasses.replace(group, kind="single")]
     first = _part(group, [*before, product], (product,), "single")
     after = [n for n in rest if n not in set(before) or _is_read(n, rest)]
     outputs = tuple(v for v in group.outputs if v is not product)
     second = _part(group, after, outputs, "elementwise")
-    return [(first, _ops(first)), (second, _fused_or_ops(second, name))]
+    return [first, second]
 
 
 def _needed(node: Node, group: Group) -> list[Node]:

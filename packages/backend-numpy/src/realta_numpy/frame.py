@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from realta.fusion import Group
 from realta.graph import Node, Value
 
-from realta_numpy.movement import moved
+from realta_numpy.strides import Extents, Strided, row_major
 
 __all__ = ["Frame", "Operand", "Unframed", "build_frame", "chain_of"]
 
@@ -39,9 +37,9 @@ class Operand:
             order, and strides refer to that copy.
     """
 
-    extents: tuple[int, ...]
-    strides: tuple[int, ...]
-    offset: int = 0
+    extents: Extents
+    strides: Extents
+    offset: Any = 0
     copied: bool = False
 
     @property
@@ -71,13 +69,13 @@ class Frame:
         outputs: arrays written.
     """
 
-    extents: tuple[int, ...]
+    extents: Extents
     reduced: tuple[bool, ...]
     operands: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
 
     @property
-    def rows(self) -> tuple[int, ...]:
+    def rows(self) -> Extents:
         """Extents of what a reduction gives, reduced axes kept as 1."""
         pairs = zip(self.extents, self.reduced, strict=True)
         return tuple(1 if reduced else n for n, reduced in pairs)
@@ -100,7 +98,7 @@ def build_frame(
     """The frame of a group.
 
     Args:
-        group: an ``elementwise``, ``row`` or ``reduce`` group with static extents, none of them 0.
+        group: an ``elementwise``, ``row`` or ``reduce`` group, no extent 0.
         operands: values read: inputs, or index maps over inputs.
         outputs: values stored.
         merge: whether axes are dropped and merged; a small kernel rather takes arrays as they are.
@@ -108,7 +106,7 @@ def build_frame(
     Raises:
         Unframed: an operand does not lie in these loops.
     """
-    shape = tuple(d for d in group.shape if isinstance(d, int))
+    shape: Extents = group.shape
     rows = tuple(1 if n in group.axes else d for n, d in enumerate(shape))
     read = [_operand(v, group, shape, rows) for v in operands]
     written = [_output(v, group, shape, rows) for v in outputs]
@@ -130,59 +128,52 @@ def build_frame(
     )
 
 
-def _operand(value: Value, group: Group, shape: tuple[int, ...], rows: tuple[int, ...]) -> Operand:
+def _operand(value: Value, group: Group, shape: Extents, rows: Extents) -> Operand:
     source, chain = chain_of(value, group)
-    dtype = source.type.dtype.numpy
-    # Never touched, so no memory is taken: NumPy's own rules say where the elements lie.
-    base = np.empty(source.type.static_shape, dtype)
-    array: NDArray[Any] = base
-    copied = False
+    itemsize = source.type.dtype.numpy.itemsize
+    array = Strided(source.type.shape, row_major(source.type.shape, itemsize))
     for node in chain:
-        before, array = array, moved(node, array)
-        copied = copied or not np.may_share_memory(before, array)
-    if copied:
-        base = array = np.empty(array.shape, dtype)
+        array = array.moved(node, itemsize)
+    if array.copied:
+        array = Strided(array.shape, row_major(array.shape, itemsize), 0, copied=True)
     array = _in_shape(array, shape, rows)
-    offset = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
     varies = [n != 1 and s != 0 for n, s in zip(array.shape, array.strides, strict=True)]
     return Operand(
         tuple(n if v else 1 for n, v in zip(array.shape, varies, strict=True)),
         tuple(s if v else 0 for s, v in zip(array.strides, varies, strict=True)),
-        offset,
-        copied,
+        array.offset,
+        array.copied,
     )
 
 
-def _in_shape(array: NDArray[Any], shape: tuple[int, ...], rows: tuple[int, ...]) -> NDArray[Any]:
+def _in_shape(array: Strided, shape: Extents, rows: Extents) -> Strided:
     """An array over all elements or over rows, with the axes of the group's shape."""
     if array.shape in (shape, rows):
         return array
-    removed = tuple(n for n, (d, row) in enumerate(zip(shape, rows, strict=True)) if d != row)
-    if array.ndim + len(removed) == len(shape):
-        spread = np.expand_dims(array, removed)
+    reduced = tuple(n for n, (d, row) in enumerate(zip(shape, rows, strict=True)) if d != row)
+    if len(array.shape) + len(reduced) == len(shape):
+        spread = array.spread(reduced)
         if spread.shape == rows:
             return spread
     # Extents of 1 are reduced without a trace: what is left has all other extents in order.
     if [d for d in array.shape if d != 1] == [d for d in rows if d != 1]:
-        return array.reshape(rows)
+        return array.respread(rows)
     raise Unframed(f"an operand of shape {array.shape} in loops over {shape}")
 
 
-def _output(value: Value, group: Group, shape: tuple[int, ...], rows: tuple[int, ...]) -> Operand:
+def _output(value: Value, group: Group, shape: Extents, rows: Extents) -> Operand:
     source = group.source(value)
-    size = source.type.size
-    dtype = source.type.dtype.numpy
     level = group.levels[source]  # type: ignore[index]
     extents = rows if level == "row" else shape
+    size = prod(source.type.shape)
     if size != prod(extents):
         raise Unframed(f"an output of {size} elements in loops over {shape}")
-    array = np.empty(extents, dtype)
     varies = [n != 1 for n in extents]
-    strides = tuple(s if v else 0 for s, v in zip(array.strides, varies, strict=True))
-    return Operand(extents, strides)
+    strides = row_major(extents, source.type.dtype.numpy.itemsize)
+    return Operand(extents, tuple(s if v else 0 for s, v in zip(strides, varies, strict=True)))
 
 
-def _axis_order(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[int]:
+def _axis_order(shape: Extents, axes: tuple[int, ...]) -> list[int]:
     """The axes with the reduced ones next to each other: as they are if possible, else last."""
     inside = [n for n in range(len(shape)) if shape[n] != 1]
     reduced = [n for n in inside if n in axes]
@@ -194,7 +185,7 @@ def _axis_order(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[int]:
 
 
 def _merged(
-    order: Sequence[int], shape: tuple[int, ...], axes: tuple[int, ...], operands: Sequence[Operand]
+    order: Sequence[int], shape: Extents, axes: tuple[int, ...], operands: Sequence[Operand]
 ) -> list[list[int]]:
     """Runs of axes that every operand sees as one."""
     runs: list[list[int]] = []
@@ -209,7 +200,7 @@ def _merged(
 def _joins(
     outer: int,
     inner: int,
-    shape: tuple[int, ...],
+    shape: Extents,
     axes: tuple[int, ...],
     operands: Sequence[Operand],
 ) -> bool:
@@ -224,7 +215,7 @@ def _joins(
     return True
 
 
-def _placed(operand: Operand, merged: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Operand:
+def _placed(operand: Operand, merged: Sequence[Sequence[int]], shape: Extents) -> Operand:
     if not merged:
         return Operand((1,), (0,), operand.offset, operand.copied)
     varies = [operand.extents[axes[-1]] != 1 for axes in merged]

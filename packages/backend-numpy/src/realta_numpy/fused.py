@@ -16,7 +16,7 @@ from realta.graph import Input, Node, Value, compares_exactly
 from realta_numpy.program import Program, build_program
 from realta_numpy.source import Source, write_source
 
-__all__ = ["Kernel", "kernel_of_group"]
+__all__ = ["Kernel", "copied_group", "kernel_of_group", "structure"]
 
 _MOST: Final = 512
 _kernels: Final[dict[Any, Kernel]] = {}
@@ -43,10 +43,10 @@ def kernel_of_group(group: Group, name: str) -> Kernel:
     Raises:
         Unframed: its index maps fit no frame of loops.
     """
-    key = _structure(group, name)
+    key = structure(group, name)
     found = _kernels.get(key) if key is not None else None
     if found is None:
-        program = build_program(group if key is None else _copy(group))
+        program = build_program(group if key is None else copied_group(group))
         source = write_source(program, name)
         found = Kernel(program, source, source.compile())
         if key is not None:
@@ -56,7 +56,7 @@ def kernel_of_group(group: Group, name: str) -> Kernel:
     return found
 
 
-def _structure(group: Group, name: str) -> Any:
+def structure(group: Group, name: str) -> Any:
     """What a group computes, as a key; None where that cannot be told by comparing."""
     number: dict[Value, int] = {value: n for n, value in enumerate(group.inputs)}
     parts: list[Any] = [name, group.kind, group.shape, group.axes]
@@ -71,7 +71,8 @@ def _structure(group: Group, name: str) -> Any:
     return tuple(parts)
 
 
-def _copy(group: Group) -> Group:
+def copied_group(group: Group) -> Group:
+    """The same group without what stands around it."""
     new: dict[Value, Value] = {value: Input(value.type) for value in group.inputs}
     levels = {}
     nodes = []

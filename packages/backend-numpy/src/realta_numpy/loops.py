@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 from realta_numpy.frame import Frame
+from realta_numpy.strides import Extents
 
 __all__ = ["TILE", "Loop", "Loops", "choose_loops"]
 
@@ -26,11 +27,11 @@ class Loop:
     """
 
     axis: int
-    extent: int
-    step: int
+    extent: Any
+    step: Any
 
     @property
-    def count(self) -> int:
+    def count(self) -> Any:
         """Tiles along the axis."""
         return -(-self.extent // self.step)
 
@@ -45,7 +46,7 @@ class Loops:
     """
 
     loops: tuple[Loop, ...]
-    tile: tuple[int, ...]
+    tile: Extents
 
     @property
     def whole_rows(self) -> bool:
@@ -55,7 +56,7 @@ class Loops:
         return all(n == 1 for n in self.tile[: self.loops[-1].axis])
 
     @property
-    def count(self) -> int:
+    def count(self) -> Any:
         """Tiles in all."""
         return prod(loop.count for loop in self.loops)
 
@@ -73,7 +74,7 @@ def choose_loops(frame: Frame, most: int = TILE) -> Loops:
             break
         if reduced:
             continue
-        per = size // extent
+        per = prod(tile[:axis] + tile[axis + 1 :])
         step = max(1, most // per)
         if step > 64:
             step -= step % 64

@@ -130,7 +130,7 @@ def build_program(group: Group) -> Program:
 
 class _Builder:
     def __init__(self, group: Group) -> None:
-        if any(not isinstance(d, int) or d == 0 for d in group.shape):
+        if any(d == 0 for d in group.shape):
             raise Unframed("no elements")
         self.group = group
         self.inside = set(group.nodes)
@@ -233,7 +233,8 @@ class _Builder:
     ) -> bool:
         """The same of a register and an array full of the number, where that is right."""
         loops = self.program.loops
-        if not loops.whole_rows or result.span != "full":
+        known = all(isinstance(n, int) for n in loops.tile)
+        if not known or not loops.whole_rows or result.span != "full":
             return False
         found = extreme_of_filled(name, number, loops.tile)
         if found is None:

@@ -28,6 +28,7 @@ from realta_numpy.executable import NumpyExecutable
 from realta_numpy.instructions import elementwise_names
 from realta_numpy.kernels import kernel_names
 from realta_numpy.memory import ALIGNMENT, allocate_block, as_bytes
+from realta_numpy.open_executable import OpenExecutable
 from realta_numpy.temporaries import Temporaries
 
 __all__ = ["RULES", "NumpySession"]
@@ -145,6 +146,10 @@ class NumpySession:
         return NumpyExecutable(
             plan(graph, LIMITS, rules=self.fusion_rules), options, self._temporaries
         )
+
+    def compile_open(self, graph: Graph, options: Options) -> OpenExecutable:
+        """Prepares a graph with named extents; its `bind` gives executables for numbers."""
+        return OpenExecutable(graph, options, self._temporaries, LIMITS, self.fusion_rules)
 
     def wait(self, handle: Handle | None = None) -> None:
         """Everything is done."""

@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from realta.graph import Node
-from realta.types import TensorType
+from realta.passes import bind_type, bound_node
+from realta.types import TensorType, compiled_function
 
 from realta_numpy import memory
 from realta_numpy.allocation import Allocation, Register, allocate
@@ -51,11 +52,15 @@ class Source:
         text: defines ``kernel(*handles)``: inputs, then outputs.
         names: global names of the text.
         scratch_bytes: scratch memory of one thread.
+        expressions: global names whose values depend on named extents, as Python expressions.
+        makers: the same as functions of what the names are bound to.
     """
 
     text: str
     names: dict[str, Any]
-    scratch_bytes: int
+    scratch_bytes: Any
+    expressions: dict[str, str] = field(default_factory=dict)
+    makers: dict[str, Callable[[Mapping[str, int]], Any]] = field(default_factory=dict)
 
     def compile(self) -> Callable[..., None]:
         """The function."""
@@ -71,6 +76,28 @@ class Source:
         names.update({key: ast.literal_eval(text) for key, text in numbers.items()})
         return names["kernel"]  # type: ignore[no-any-return]
 
+    def open(self, names: Mapping[str, Any]) -> Callable[[Mapping[str, int]], Callable[..., None]]:
+        """A function of what the names of extents are bound to, which gives the function.
+
+        Args:
+            names: has the names in their order.
+        """
+        function = self.compile()
+        code, known = function.__code__, function.__globals__
+        evaluate = compiled_function(
+            names, f"({''.join([f'{e},' for e in self.expressions.values()])})"
+        )
+        keys, makers = tuple(self.expressions), tuple(self.makers.items())
+
+        def bound(values: Mapping[str, int]) -> Callable[..., None]:
+            found = known.copy()
+            found.update(zip(keys, evaluate(**values), strict=True))
+            for key, make in makers:
+                found[key] = make(values)
+            return FunctionType(code, found)
+
+        return bound
+
 
 @dataclass(slots=True)
 class _Writer:
@@ -78,7 +105,9 @@ class _Writer:
     lend_outputs: bool
     lines: list[str] = field(default_factory=list)
     names: dict[str, Any] = field(default_factory=dict)
-    scratch_bytes: int = 0
+    scratch_bytes: Any = 0
+    expressions: dict[str, str] = field(default_factory=dict)
+    makers: dict[str, Callable[[Mapping[str, int]], Any]] = field(default_factory=dict)
 
     def write(self, name: str) -> Source:
         program = self.program
@@ -97,9 +126,25 @@ class _Writer:
         if cut:
             self._loop(allocation, tiles)
         else:
-            self._registers(1, allocation, [str(n) for n in program.frame.extents])
+            self._registers(1, allocation, list(map(self.number, program.frame.extents)))
             self._body(1, allocation, tiles)
-        return Source("\n".join(self.lines) + "\n", self.names, self.scratch_bytes)
+        text = "\n".join(self.lines) + "\n"
+        return Source(text, self.names, self.scratch_bytes, self.expressions, self.makers)
+
+    def number(self, value: Any) -> str:
+        """A number as text, or the global name of what depends on named extents.
+
+        Args:
+            value: a number, an extent, a tuple of such, or an expression in Python.
+        """
+        if isinstance(value, tuple):
+            if all(isinstance(n, int) for n in value):
+                return str(value)
+            value = f"({''.join([f'{n}, ' for n in value])})"
+        elif isinstance(value, int):
+            return str(value)
+        self.expressions[f"e{len(self.expressions)}"] = str(value)
+        return f"e{len(self.expressions) - 1}"
 
     def add(self, depth: int, line: str) -> None:
         self.lines.append(_INDENT * depth + line)
@@ -113,9 +158,21 @@ class _Writer:
             handle = f"h{inputs.index(source)}"
             dtype = self._dtype(value.type.dtype.numpy)
             if operand.copied:
-                self.names[f"show{n}"] = _shower(source.type.static_shape, source, chain)
+                self._show(f"show{n}", source, chain)
                 handle = f"show{n}({handle})"
             self.add(1, f"v{n} = {self._array(operand, value.type, dtype, handle)}")
+
+    def _show(self, name: str, source: Any, chain: list[Node]) -> None:
+        types = [v.type for v in (source, *chain)]
+        if all(type.is_static for type in types):
+            self.names[name] = _shower(source.type, chain)
+            return
+
+        def make(names: Mapping[str, int]) -> Callable[[Any], NDArray[Any]]:
+            nodes = [bound_node(node, node.operands, names) for node in chain]
+            return _shower(bind_type(source.type, names), nodes)
+
+        self.makers[name] = make
 
     def _outputs(self, cut: bool) -> list[str]:
         frame, group = self.program.frame, self.program.group
@@ -125,13 +182,14 @@ class _Writer:
         return [f"{'b' if cut else 'w'}{n}" for n in range(len(group.outputs))]
 
     def _array(self, operand: Operand, type: TensorType, dtype: str, handle: str) -> str:
-        made = f"ndarray({operand.extents}, {dtype}, {handle}, {operand.offset}, {operand.strides})"
+        extents, strides = self.number(operand.extents), self.number(operand.strides)
+        made = f"ndarray({extents}, {dtype}, {handle}, {self.number(operand.offset)}, {strides})"
         frame = self.program.frame
         plain = operand.extents == type.shape and operand.is_dense(frame, type.dtype.itemsize)
         if not plain or operand.offset or operand.copied or self.program.loops.loops:
             return made
         # Small kernels mostly get arrays of the very shape; a check costs less than a view.
-        fits = f"{handle}.dtype is {dtype} and {handle}.shape == {operand.extents}"
+        fits = f"{handle}.dtype is {dtype} and {handle}.shape == {extents}"
         return f"{handle} if {fits} else {made}"
 
     def _dtype(self, dtype: np.dtype[Any]) -> str:
@@ -148,15 +206,16 @@ class _Writer:
         self.add(2, "for k in range(first, last):")
         rest = "k"
         for n, loop in reversed(list(enumerate(loops))):
-            place = rest if n == 0 else f"{rest} % {loop.count}"
-            self.add(3, f"i{n} = {_times(place, loop.step)}")
-            rest = f"{rest} // {loop.count}" if rest == "k" else f"({rest}) // {loop.count}"
+            count, step = self.number(loop.count), self.number(loop.step)
+            place = rest if n == 0 else f"{rest} % {count}"
+            self.add(3, f"i{n} = {_times(place, step)}")
+            rest = f"{rest} // {count}" if rest == "k" else f"({rest}) // {count}"
             if n == len(loops) - 1:
-                self.add(3, f"j{n} = min(i{n} + {loop.step}, {loop.extent})")
+                self.add(3, f"j{n} = min(i{n} + {step}, {self.number(loop.extent)})")
             else:
                 self.add(3, f"j{n} = i{n} + 1")
         last = len(loops) - 1
-        shape = [str(n) for n in self.program.loops.tile]
+        shape = list(map(self.number, self.program.loops.tile))
         shape[loops[last].axis] = "size"
         self.add(3, f"if j{last} - i{last} != size:")
         self.add(4, f"size = j{last} - i{last}")
@@ -166,11 +225,15 @@ class _Writer:
         for tile, operand in zip(tiles, self.program.frame.outputs, strict=True):
             self._slice(tile, f"w{tile[1:]}", operand)
         self._body(3, allocation, tiles)
-        self.add(1, f"share_tiles(tiles, {self.program.loops.count}, {self._parallel()})")
+        count = self.number(self.program.loops.count)
+        self.add(1, f"share_tiles(tiles, {count}, {self._parallel()})")
 
-    def _parallel(self) -> bool:
+    def _parallel(self) -> str:
         weight = sum(_weight(step) for step in self.program.steps)
-        return weight * prod(self.program.frame.extents) > _INLINE_NANOSECONDS
+        size: Any = prod(self.program.frame.extents)
+        if isinstance(size, int):
+            return str(weight * size > _INLINE_NANOSECONDS)
+        return self.number(f"{weight} * ({size}) > {_INLINE_NANOSECONDS}")
 
     def _slice(self, name: str, array: str, operand: Operand) -> None:
         index = [":"] * len(operand.extents)
@@ -188,21 +251,20 @@ class _Writer:
             "1" if reduced else n
             for n, reduced in zip(shape, self.program.frame.reduced, strict=True)
         ]
-        offset = 0
+        offset: Any = 0
         lines = []
         for register in allocation.registers:
             extents = rows if register.span == "row" else shape
             dtype = self._dtype(register.dtype)
-            lines.append(
-                f"{register.name} = ndarray(({', '.join(extents)},), {dtype}, scratch, {offset})"
-            )
+            place = f"{dtype}, scratch, {self.number(offset)}"
+            lines.append(f"{register.name} = ndarray(({', '.join(extents)},), {place})")
             offset += -(-self._bytes(register) // _ALIGN) * _ALIGN
         self.scratch_bytes = offset
-        self.add(depth, f"scratch = thread_scratch({offset})")
+        self.add(depth, f"scratch = thread_scratch({self.number(offset)})")
         for line in lines:
             self.add(depth, line)
 
-    def _bytes(self, register: Register) -> int:
+    def _bytes(self, register: Register) -> Any:
         tile = self.program.loops.tile
         reduced = self.program.frame.reduced
         rows = prod(1 if r else n for n, r in zip(tile, reduced, strict=True))
@@ -239,15 +301,15 @@ class _Writer:
             return f"{function}({', '.join([*reads, out])})"
         return f"{function}({', '.join(reads)}, out={out})"
 
-    def _blocks(self) -> tuple[int, int, int]:
+    def _blocks(self) -> tuple[str, str, str]:
         """The shape around the reduced axes in a tile; -1 for what the last tile has less of."""
         reduced, tile = self.program.frame.reduced, self.program.loops.tile
         first = reduced.index(True) if any(reduced) else len(reduced)
         last = first + sum(reduced)
         loops = self.program.loops.loops
         if loops and loops[-1].axis >= last:
-            return prod(tile[:first]), prod(tile[first:last]), -1
-        return -1, prod(tile[first:last]), prod(tile[last:])
+            return self.number(prod(tile[:first])), self.number(prod(tile[first:last])), "-1"
+        return "-1", self.number(prod(tile[first:last])), self.number(prod(tile[last:]))
 
     def _read(self, atom: Atom, allocation: Allocation) -> str:
         if atom.kind == "constant":
@@ -264,17 +326,15 @@ class _Writer:
         return allocation.name(atom.result)
 
 
-def _times(place: str, step: int) -> str:
-    if step == 1:
+def _times(place: str, step: str) -> str:
+    if step == "1":
         return place
     return f"{place} * {step}" if place == "k" else f"({place}) * {step}"
 
 
-def _shower(
-    shape: tuple[int, ...], source: Any, chain: list[Node]
-) -> Callable[[Any], NDArray[Any]]:
+def _shower(type: TensorType, chain: list[Node]) -> Callable[[Any], NDArray[Any]]:
     """A function that stores what a chain of index maps shows of a handle."""
-    dtype = source.type.dtype.numpy
+    shape, dtype = type.static_shape, type.dtype.numpy
 
     def show(handle: Any) -> NDArray[Any]:
         array = memory.typed(handle, shape, dtype)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from realta.errors import ArgumentError, ShapeError
-from realta.types import Dim, as_dim, divide_exactly, smallest
+from realta.types import Dim, as_dim, assuming, divide_exactly, smallest
 
 n, m = Dim("n"), Dim("m")
 
@@ -223,3 +223,32 @@ def test_decided_comparisons_hold_for_all_values(left, right, names):
         except ShapeError:
             continue
         assert answer == ask(*values)
+
+
+def test_questions_are_answered_by_what_is_assumed_and_noted():
+    batch, length = Dim("batch"), Dim("length")
+    with assuming({"batch": 3, "length": 4}) as assumed:
+        assert not batch == length  # noqa: SIM201
+        assert batch < length
+        assert batch + 1 == length
+        assert batch + 1 > batch  # holds always, so it is no question
+    assert list(assumed.guards) == [
+        "not (batch) == (length)", "(batch) < (length)", "(batch + 1) == (length)",
+    ]  # fmt: skip
+    test = assumed.test()
+    assert test(batch=3, length=4)
+    assert test(batch=7, length=8)
+    assert not test(batch=4, length=4)
+    assert not test(batch=3, length=5)
+    with pytest.raises(ShapeError, match="depends on what"):
+        bool(batch == length)
+
+
+def test_the_innermost_assumption_counts():
+    batch = Dim("batch")
+    with assuming({"batch": 3}) as outer:
+        with assuming({"batch": 1}) as inner:
+            assert batch == 1
+        assert batch > 2
+    assert list(inner.guards) == ["(batch) == (1)"]
+    assert len(outer.guards) == 1

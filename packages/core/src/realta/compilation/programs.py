@@ -32,7 +32,17 @@ class Programs:
         places: where its ops stand in the user's program.
     """
 
-    __slots__ = ("_found", "_lock", "_warned", "device", "graph", "options", "places", "static")
+    __slots__ = (
+        "_found",
+        "_lock",
+        "_open_program",
+        "_warned",
+        "device",
+        "graph",
+        "options",
+        "places",
+        "static",
+    )
 
     def __init__(
         self,
@@ -48,6 +58,8 @@ class Programs:
         self._lock = Lock()
         self._warned = False
         self.static: runtime.Program | None = None
+        home = runtime.graph_device(graph) if device is None else device
+        self._open_program = runtime.OpenProgram(graph, home, options)
         if all(value.type.is_static for value in graph.inputs):
             self.static = runtime.program_for(graph, options, device)
 
@@ -66,7 +78,10 @@ class Programs:
             if program is not None:
                 self._found[key] = program  # now the last one to go
                 return program
-        program = runtime.program_for(specialize(self.graph, names), self.options, self.device)
+        program = self._open_program.bind(dict(key))
+        if program is None:
+            graph = specialize(self.graph, names)
+            program = runtime.program_for(graph, self.options, self.device)
         with self._lock:
             self._found[key] = program
             full = len(self._found) > KEPT

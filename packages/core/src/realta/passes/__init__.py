@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from realta.passes.fold import Fold
     from realta.passes.normal_form import normal_passes, normalize
     from realta.passes.rewriter import Rewriter, detach
+    from realta.passes.specialize import bind_type, bound_node
 
 __all__ = [
     "Canonicalize",
@@ -27,6 +28,8 @@ __all__ = [
     "Pass",
     "Pipeline",
     "Rewriter",
+    "bind_type",
+    "bound_node",
     "debugging",
     "detach",
     "evaluate_graph",
@@ -68,6 +71,10 @@ __getattr__ = on_demand(
         "rewriter": (
             "Rewriter",
             "detach",
+        ),
+        "specialize": (
+            "bind_type",
+            "bound_node",
         ),
     },
 )

@@ -10,7 +10,7 @@ from realta.graph import Graph, Input, Node, Value, call_text
 from realta.ops import Attributes
 from realta.types import Dim, TensorType
 
-__all__ = ["bind_type", "specialize"]
+__all__ = ["bind_type", "bound_node", "specialize"]
 
 
 def _bound(value: Any, dims: Mapping[str, int]) -> Any:
@@ -30,6 +30,18 @@ def bind_type(type: TensorType, dims: Mapping[str, int]) -> TensorType:
         ShapeError: a name is not bound.
     """
     return type if type.is_static else type.with_shape(_bound(type.shape, dims))
+
+
+def bound_node(node: Node, operands: tuple[Value, ...], dims: Mapping[str, int]) -> Node:
+    """The node for these extents; its result types are taken from it, not worked out anew."""
+    if all(type.is_static for type in node.types):
+        types = node.types
+    else:
+        types = tuple([bind_type(type, dims) for type in node.types])
+    attrs = Attributes()
+    for name, value in node.attrs.items():
+        dict.__setitem__(attrs, name, _bound(value, dims))
+    return Node(node.op, operands, attrs, types=types, where=node.where, region=node.region)
 
 
 def _made(node: Node, operands: tuple[Value, ...], attrs: Attributes) -> Node:

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         shared_kernel_cache,
     )
     from realta.runtime.launch import Launch, raise_again
+    from realta.runtime.open_program import OpenProgram
     from realta.runtime.places import Places
     from realta.runtime.planning import plan_for
     from realta.runtime.pool import Block, MemoryStats, Pool, size_class
@@ -107,6 +108,7 @@ __all__ = [
     "MemoryStats",
     "Numerics",
     "OpenDevice",
+    "OpenProgram",
     "Options",
     "Places",
     "Policy",
@@ -178,6 +180,7 @@ __getattr__ = on_demand(
             "CacheStats",
             "ExecutableCache",
         ),
+        "open_program": ("OpenProgram",),
         "compiling": (
             "by_core",
             "compile_program",

@@ -11,12 +11,14 @@ from realta.runtime.storage import Storage
 __all__ = ["bounds_error", "read_status"]
 
 
-def read_status(status: Storage, check: Node, place: Callable[[], str]) -> RealtaError | None:
+def read_status(
+    status: Storage, check: Callable[[], Node], place: Callable[[], str]
+) -> RealtaError | None:
     """The error that a status stands for, None if every index was inside its axis.
 
     Args:
         status: the int32[4] result: node (−1 if all is well), axis, low and high word of the index.
-        check: the ``check_bounds`` node.
+        check: tells the ``check_bounds`` node.
         place: tells the op it guards, with its line.
     """
     try:
@@ -26,7 +28,8 @@ def read_status(status: Storage, check: Node, place: Callable[[], str]) -> Realt
     if int(words[0]) == -1:
         return None
     index = (int(words[2]) & 0xFFFFFFFF) | (int(words[3]) << 32)
-    return bounds_error(index, check.attrs["extent"], check.attrs["axis"], place())
+    attrs = check().attrs
+    return bounds_error(index, attrs["extent"], attrs["axis"], place())
 
 
 def bounds_error(index: int, extent: int, axis: int, place: str = "") -> IndexBoundsError:

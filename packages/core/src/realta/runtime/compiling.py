@@ -37,8 +37,8 @@ from realta.runtime.steps import (
 from realta.runtime.storage import Storage
 
 __all__ = [
-    "DEFAULT_OPTIONS", "by_core", "compile_program", "graph_device", "normal_form", "program_for",
-    "run_graph", "run_program",
+    "DEFAULT_OPTIONS", "Assembly", "assemble", "by_core", "compile_program", "graph_device",
+    "normal_form", "program_for", "run_graph", "run_program",
 ]  # fmt: skip
 
 DEFAULT_OPTIONS: Final = Options()
@@ -153,6 +153,15 @@ def _evaluate(node: Node, arrays: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 def _compile(graph: Graph, device: OpenDevice, options: Options) -> Program:
+    assembly, checks = assemble(graph, device, options)
+    program = assembly.program(checks)
+    for node in assembly.source.nodes:
+        node.where = None
+    return program
+
+
+def assemble(graph: Graph, device: OpenDevice, options: Options) -> tuple[Assembly, list[int]]:
+    """A graph in normal form and in parts, and the numbers of its bounds checks."""
     source = passes.detach(graph)
     checks = []
     for ordinal, node in enumerate(source.nodes):
@@ -168,14 +177,11 @@ def _compile(graph: Graph, device: OpenDevice, options: Options) -> Program:
         dump.graph("recorded", whole)
     normal = _normalized(whole, device, options, placement, dump)
     parts = cut(normal, device.name, placement)
-    assembly = _Assembly(source, normal, parts, device, options, placement, dump)
-    program = assembly.program([ordinal for ordinal, _ in checks])
-    for node in source.nodes:
-        node.where = None
-    return program
+    assembly = Assembly(source, normal, parts, device, options, placement, dump)
+    return assembly, [ordinal for ordinal, _ in checks]
 
 
-class _Assembly:
+class Assembly:
     """Numbers the places of a cut as slots and compiles its segments."""
 
     def __init__(
@@ -204,22 +210,33 @@ class _Assembly:
         return self.slots.setdefault(place, len(self.slots))
 
     def program(self, checks: Sequence[int]) -> Program:
+        self.prepare()
+        steps = [self._step(step) for step in self.parts.steps]
+        plan = self.plan(tuple(steps), checks)
+        kept = [self.slot(place) for place in self.parts.outputs]
+        self._set_drops(steps, kept)
+        return Program(plan)
+
+    def prepare(self) -> None:
+        """Sees to it that inputs come once and in order."""
         self._refuse_repeated_inputs()
         self._keep_input_order()
+
+    def plan(self, steps: tuple[Step, ...], checks: Sequence[int]) -> Plan:
+        """What the program consists of, given its steps."""
         literals = tuple(
             [
                 (self.slot(place), self._literal(place, node))
                 for place, node in self.parts.literals.items()
             ]
         )
-        steps = [self._step(step) for step in self.parts.steps]
         places = self.parts.outputs
         outputs = [self.slot(place) for place in places]
         wanted = len(self.source.outputs)
-        plan = Plan(
+        return Plan(
             device=self.device,
             source=self.source,
-            steps=tuple(steps),
+            steps=steps,
             slots=len(self.slots),
             inputs=tuple(
                 [Port(resolve_device(d), v.type.with_device(d)) for v, d in self.parts.inputs]
@@ -233,8 +250,6 @@ class _Assembly:
             fallbacks=self.fallbacks,
             donors=self._donors(),
         )
-        self._set_drops(steps, outputs)
-        return Program(plan)
 
     def _refuse_repeated_inputs(self) -> None:
         if len(self.slots) != len(self.parts.inputs):

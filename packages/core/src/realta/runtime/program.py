@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from realta.errors import OutOfMemory
-from realta.graph import Graph
+from realta.graph import Graph, Node
+from realta.passes.specialize import specialize
 from realta.runtime.bounds import read_status
 from realta.runtime.contract import Handle, KernelReport
 from realta.runtime.failure import fault, no_memory, op_place, step_place
@@ -40,8 +41,6 @@ class Program:
 
     Attributes:
         device: the graph's device.
-        source: the graph as it was given, without anything bound to it.
-        kernels: every kernel of a run.
         fallbacks: ops that another device does.
         launches: kernels that one run launches, work declared to run on the host not counted, nor
             what control flow may run.
@@ -51,18 +50,18 @@ class Program:
     """
 
     __slots__ = (
-        "__weakref__", "_only", "_quick", "_replaced", "_types", "bare", "device", "direct",
-        "fallbacks", "kernels", "launches", "output_types", "plan", "source",
+        "__weakref__", "_kernels", "_only", "_quick", "_replaced", "_source", "_types", "bare",
+        "device", "direct", "fallbacks", "launches", "output_types", "plan",
     )  # fmt: skip
 
     def __init__(self, plan: Plan) -> None:
         self.plan: Plan = plan
         self.device = plan.device
-        self.source: Graph = plan.source
+        self._source: Graph | None = None
+        self._kernels: tuple[KernelReport, ...] | None = None
         self.fallbacks = plan.fallbacks
         self.output_types = plan.output_types
         launches = [step for step in plan.steps if isinstance(step, LaunchStep)]
-        self.kernels: tuple[KernelReport, ...] = tuple([kernel for _, kernel, _ in self.members()])
         self.launches: int = sum(step.counted for step in launches)
         self._types = tuple([port.type for port in plan.inputs])
         self._replaced = plan.replaced()
@@ -112,6 +111,21 @@ class Program:
         return wrapped(execute_wrappers, event, call)  # type: ignore[no-any-return]
 
     @property
+    def source(self) -> Graph:
+        """The graph as it was given, without anything bound to it but extents."""
+        if self._source is None:
+            plan = self.plan
+            self._source = specialize(plan.source, plan.dims) if plan.dims else plan.source
+        return self._source
+
+    @property
+    def kernels(self) -> tuple[KernelReport, ...]:
+        """Every kernel of a run."""
+        if self._kernels is None:
+            self._kernels = tuple([kernel for _, kernel, _ in self.members()])
+        return self._kernels
+
+    @property
     def fails_late(self) -> bool:
         """Whether what goes wrong in a run may show only when a result is waited for."""
         steps = self.plan.steps
@@ -143,10 +157,12 @@ class Program:
     ) -> list[Storage]:
         step = self._only
         if step is None:
-            return self._run_steps(prepared(inputs, self.plan.inputs, self.source), donated, places)
+            return self._run_steps(
+                prepared(inputs, self.plan.inputs, self.plan.source), donated, places
+            )
         handles = self._ready_handles(inputs)
         if handles is None or donated:
-            inputs = prepared(inputs, self.plan.inputs, self.source)
+            inputs = prepared(inputs, self.plan.inputs, self.plan.source)
             if any(storage.launch is not None for storage in inputs) and unread_launches(inputs):
                 return self._run_steps(inputs, donated, places)
             handles = [storage.handle for storage in inputs]
@@ -364,8 +380,8 @@ class Program:
         for check in checks:
             status = slots[check.slot]
             early = early and status.launch is None
-            place = partial(op_place, self.source, check.ordinal, places)
-            node = self.source.nodes[check.ordinal]
+            node = partial(self._node, check.ordinal)
+            place = partial(self._op_place, check.ordinal, places)
             statuses.append(partial(read_status, status, node, place))
         launch = Launch(statuses, unread)
         if early and launch.settle() is None:
@@ -379,3 +395,9 @@ class Program:
             if output.launch is not None:
                 launch.locate = output.launch.locate
             output.launch = launch
+
+    def _node(self, ordinal: int) -> Node:
+        return self.source.nodes[ordinal]
+
+    def _op_place(self, ordinal: int, places: Places | None) -> str:
+        return op_place(self.source, ordinal, places)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from realta.graph import Graph, Node
-from realta.runtime.contract import Executable, Handle
+from realta.runtime.contract import EMPTY, Executable, Handle
 from realta.types import TensorType
 
 if TYPE_CHECKING:
@@ -91,7 +91,10 @@ class LaunchStep:
         self.outputs = tuple(outputs)
         self.ordinals = tuple(ordinals)
         self.name = name
-        self.counted = sum(not kernel.host for kernel in executable.kernels)
+        counted = getattr(executable, "counted", None)
+        if counted is None:
+            counted = sum(not kernel.host for kernel in executable.kernels)
+        self.counted: int = counted
         self.drops: tuple[int, ...] = ()
         """Slots that nobody needs after this step."""
         self.guard = None if executable.reentrant else threading.Lock()
@@ -220,6 +223,7 @@ class Plan(NamedTuple):
         checks: bounds statuses.
         fallbacks: ops that another device does.
         donors: inputs whose buffers the only launch may write over: input number to output number.
+        dims: what the names of symbolic extents in ``source`` are bound to.
     """
 
     device: OpenDevice
@@ -233,6 +237,7 @@ class Plan(NamedTuple):
     checks: tuple[Check, ...]
     fallbacks: tuple[Fallback, ...]
     donors: Mapping[int, int]
+    dims: Mapping[str, int] = EMPTY
 
     def only_launch(self) -> LaunchStep | None:
         """The launch of a plan that is nothing else, from the inputs to the outputs in order."""

@@ -1,5 +1,6 @@
 """The vocabulary of values: element types and their promotion, extents, shapes, tensor types."""
 
+from realta.types.assumptions import Assumptions, assuming, compiled_function
 from realta.types.dims import Dim, as_dim, divide_exactly, largest, smallest
 from realta.types.dtypes import (
     BY_NAME,
@@ -50,6 +51,7 @@ __all__ = [
     "INTEGERS",
     "NUMERIC",
     "STORAGE_ONLY",
+    "Assumptions",
     "DType",
     "Dim",
     "Kind",
@@ -57,10 +59,12 @@ __all__ = [
     "TensorType",
     "as_dim",
     "as_dtype",
+    "assuming",
     "bfloat16",
     "bind_shape",
     "bool_",
     "broadcast_shapes",
+    "compiled_function",
     "convert_scalar",
     "divide_exactly",
     "float8_e4m3fn",

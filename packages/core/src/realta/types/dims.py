@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from realta.errors import ArgumentError, ShapeError
 from realta.types import polynomials
+from realta.types.assumptions import current_assumptions
 from realta.types.dim_text import parse_extent
 from realta.types.polynomials import Polynomial, extreme
 
 __all__ = ["Dim", "as_dim", "divide_exactly", "largest", "smallest"]
+
+_COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "==": operator.eq, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
+}  # fmt: skip
 
 
 class Dim:
@@ -113,7 +118,7 @@ class Dim:
         low, high = (self.polynomial - right).span
         if low > 0 or high < 0:
             return False
-        raise _undecidable(self, "==", other)
+        return _assumed(self, "==", other)
 
     def __lt__(self, other: int | Dim) -> bool:
         return _is_less(self, other, (self, "<", other))
@@ -218,11 +223,21 @@ def _is_less(a: int | Dim, b: int | Dim, asked: tuple[object, str, object]) -> b
         return True
     if low >= 0:
         return False
-    raise _undecidable(*asked)
+    return _assumed(*asked)
 
 
-def _undecidable(a: object, sign: str, b: object) -> ShapeError:
-    return ShapeError(
+def _assumed(a: object, sign: str, b: object) -> bool:
+    """The answer for the extents that are assumed now.
+
+    Raises:
+        ShapeError: none are, so that it depends on what the names are bound to.
+    """
+    assumptions = current_assumptions()
+    if assumptions is not None:
+        values = [x.evaluate(assumptions.names) if isinstance(x, Dim) else x for x in (a, b)]
+        found = _COMPARE[sign](*values)
+        return assumptions.answer(f"({a})", sign, f"({b})", found)
+    raise ShapeError(
         f"whether {a} {sign} {b} depends on what the dimensions are bound to",
         fix="use the same name for dimensions that are equal, or an integer",
     )
