@@ -48,7 +48,7 @@ class NumpyExecutable:
         self._copies = schedule.copies
         self._steps = schedule.steps
         self._calls = [step.call for step in schedule.steps]
-        self._sizes = schedule.sizes
+        self._sizes: Sequence[int] = schedule.sizes
         self._variants: dict[tuple[int, int], Callable[..., None] | None] = {}
         self.kernels = schedule.reports(lambda group: group)
         self.temporary_bytes = peak_bytes(schedule.steps, schedule.sizes)
