@@ -9,6 +9,8 @@ A slot whose name begins with an underscore is no field: it remembers what the f
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
+from operator import call
 from typing import Any, ClassVar, NoReturn
 
 __all__ = ["Record"]
@@ -32,8 +34,8 @@ class Record:
 
     def _set(self, *values: Any) -> None:
         """Sets the first fields in order; for ``__init__`` alone."""
-        for set_field, value in zip(self._setters, values, strict=False):
-            set_field(self, value)
+        # A loop in C, as every setter gives None: records are made by the thousand.
+        any(map(call, self._setters, repeat(self), values))
 
     def _values(self) -> tuple[Any, ...]:
         return tuple([getattr(self, name) for name in self._fields])

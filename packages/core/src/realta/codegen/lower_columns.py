@@ -28,8 +28,11 @@ from realta.records import Record
 
 __all__ = ["ColumnProgram", "ColumnShape", "column_shape", "write_pieces"]
 
-_VECTORS: Final = 8
-"""Most vectors of columns that are walked side by side."""
+_FEW: Final = 8
+_MANY: Final = 32
+"""Most vectors of columns that are walked side by side, where groups are few and where many."""
+_SHARES: Final = 4
+"""Groups that each worker should find."""
 
 
 class ColumnShape(Record):
@@ -85,7 +88,8 @@ def column_shape(
     whole = inner < profile.lanes or len(frame.kept) < 2
     columns, outer = (frame.rows, 1) if whole else (inner, prod(frame.kept[:-1]))
     count = vectors_of(columns, profile.lanes)
-    vectors = min(side_by_side, _VECTORS, count)
+    shared = outer * count // (_SHARES * profile.workers)
+    vectors = min(side_by_side, count, max(_FEW, min(_MANY, shared)))
     exact = [n for n in range(vectors, vectors // 2, -1) if count % n == 0]
     vectors = exact[0] if exact else vectors
     plain = ColumnShape(outer, columns, vectors, 1, profile.lanes)

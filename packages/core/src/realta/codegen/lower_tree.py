@@ -25,7 +25,7 @@ _STREAMS = 4
 """Blocks that are accumulated at once, so that one addition need not wait for another."""
 _HIGH = 4
 """Lanes of a tree that a lane of a group accumulates at once."""
-_REGISTERS = 16
+_REGISTERS = 8
 """Accumulators that a lane of a group has at once."""
 
 
@@ -304,7 +304,8 @@ class _Columns:
         self, arrays: Sequence[Sequence[Buffer]], first: Index, count: int, lanes: int
     ) -> None:
         """Leaves in arrays what a block's terms come to: a few of its lanes at a time."""
-        width, high, wide = self.tree.lanes, min(_HIGH, lanes), self._wide()
+        width, wide = self.tree.lanes, self._wide()
+        high = min(max(1, self._registers() // wide), _HIGH, lanes)
         with (
             self.writer.loop(-(-lanes // high), "lanes") as part,
             self.writer.loop(self.vectors // wide, "columns") as piece,
@@ -325,10 +326,13 @@ class _Columns:
                 with self.writer.when(inside(lane, lanes)):
                     self.keep(arrays, self.slot(lane, vector), accumulated)
 
+    def _registers(self) -> int:
+        """How many cells, a lane of a column each, have their accumulators in registers."""
+        return max(1, _REGISTERS // sum(len(reducer.dtypes) for reducer in self.reducers))
+
     def _wide(self) -> int:
-        """Columns of which a few lanes are accumulated at a time, in registers."""
-        parts = sum(len(reducer.dtypes) for reducer in self.reducers)
-        most = max(1, _REGISTERS // (_HIGH * parts))
+        """Columns that are accumulated at a time: the more, the longer a piece of memory is."""
+        most = self._registers()
         return max(n for n in range(1, most + 1) if self.vectors % n == 0)
 
     def take(self, accumulated: Sequence[Sequence[Var]], terms: Sequence[Parts]) -> None:

@@ -18,7 +18,7 @@ from realta.codegen.render_expressions import Code, NamedExpressions, bare
 from realta.errors import UnsupportedOp
 from realta.types import DType, bool_, float64
 
-__all__ = ["HEADER", "PREFIX", "Preamble"]
+__all__ = ["HEADER", "PREFIX", "Calls", "Preamble"]
 
 PREFIX: Final = "rt_"
 """What the names of all helper functions begin with."""
@@ -106,7 +106,7 @@ class Preamble:
         return "\n".join(part for part in (*parts, *self._texts.values()) if part)
 
 
-class _Calls:
+class Calls:
     """Notes which helper functions are called."""
 
     def __init__(self) -> None:
@@ -132,7 +132,7 @@ def _name_of(helper: Helper, lanes: int) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _defined(dialect: CDialect, helper: Helper, lanes: int) -> _Definition:
-    calls = _Calls()
+    calls = Calls()
     body = _Body(dialect, calls, lanes)
     trace = Trace()
     values = []

@@ -6,13 +6,10 @@ from collections.abc import Callable, Mapping
 from math import inf, log
 from typing import Final
 
+from realta.codegen.preamble_tanh import tanh
 from realta.codegen.preamble_trace import Trace, V, select
-from realta.types import DType, float32, float64
 
 __all__ = ["FLOATS"]
-
-_TANH_IS_ONE: Final[Mapping[DType, float]] = {float32: 9.125, float64: 19.125}
-"""From here on 1 is the float nearest to the hyperbolic tangent."""
 
 
 def _maximum(trace: Trace, x: V, y: V) -> V:
@@ -69,11 +66,6 @@ def _logaddexp(trace: Trace, x: V, y: V) -> V:
     return select(x.equals(y), x + log(2.0), larger + (-apart).c("exp").c("log1p"))
 
 
-def _tanh(_trace: Trace, x: V) -> V:
-    limit = _TANH_IS_ONE[x.dtype]
-    return select(x.c("fabs") > limit, x.like(1.0).c("copysign", x), x.c("tanh"))
-
-
 def _is_nan(_trace: Trace, x: V) -> V:
     return x.is_nan()
 
@@ -99,7 +91,7 @@ FLOATS: Final[Mapping[str, tuple[Callable[..., V], str, bool]]] = {
     "rsqrt": (_rsqrt, "one over the square root", True),
     "nextafter": (_nextafter, "the float next to x in the direction of y", True),
     "logaddexp": (_logaddexp, "log(exp(x) + exp(y))", False),
-    "tanh": (_tanh, "the hyperbolic tangent; 1 or -1 where those are nearest", False),
+    "tanh": (tanh, "the hyperbolic tangent; 1 or -1 where those are nearest", False),
     "is_nan": (_is_nan, "whether it is NaN", True),
     "is_inf": (_is_inf, "whether it is an infinity", True),
     "is_finite": (_is_finite, "whether it is neither NaN nor an infinity", True),

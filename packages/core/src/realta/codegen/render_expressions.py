@@ -98,6 +98,9 @@ class Expressions:
         done: dict[int, Code] = {}
         if type(root) is Var:
             return self.leaf(root, done)
+        # An instruction of names is most of what there is.
+        if type(root) is Apply and {*map(type, root.operands)} == {Var}:
+            return self.apply(root, [self.leaf(operand, done) for operand in root.operands])
         for expr in expressions((root,)):
             if type(expr) is Apply:
                 done[id(expr)] = self.apply(expr, [done[id(o)] for o in expr.operands])

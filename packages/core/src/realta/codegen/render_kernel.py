@@ -76,7 +76,7 @@ def combined(combine: str, names: Sequence[tuple[Var, Var]]) -> list[Expr]:
     return [select(second, other, value).expr, select(second, other_index, index).expr]
 
 
-def _axes_of_lane_arrays(kernel: Kernel) -> frozenset[object]:
+def _axes_of_lane_arrays(kernel: Kernel, exprs: Iterable[Expr]) -> frozenset[object]:
     """Loop variables that choose an element of an array that a lane has for itself.
 
     Such an array lies in registers only if each of its elements is known where code is compiled.
@@ -85,7 +85,7 @@ def _axes_of_lane_arrays(kernel: Kernel) -> frozenset[object]:
     for statement in statements(kernel.body):
         if isinstance(statement, Store) and statement.buffer.space == "lane":
             found |= axes_of(statement.index)
-    for expr in all_expressions(kernel.body):
+    for expr in exprs:
         if isinstance(expr, Load) and expr.buffer.space == "lane":
             found |= axes_of(expr.index)
     return frozenset(found)
@@ -127,7 +127,7 @@ class KernelText(Expressions):
         self.index = int32 if index_bits(kernel, exprs) == 32 else int64
         self.indices = IndexText(dialect, self.index, self.scopes, self.position)
         self.varying = varying_names(kernel) if kernel.lanes > 1 else frozenset()
-        self.in_registers = _axes_of_lane_arrays(kernel)
+        self.in_registers = _axes_of_lane_arrays(kernel, exprs)
 
     # -- the kernel -------------------------------------------------------------------------------
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
 
+from realta.codegen.dialect import CDialect
 from realta.codegen.indices import (
     Axis,
     Greatest,
@@ -28,7 +31,9 @@ from realta.codegen.ir import (
     Var,
     compute_type,
 )
+from realta.codegen.preamble import Calls
 from realta.codegen.preamble_conversions import bits_type
+from realta.codegen.preamble_trace import Helper
 from realta.codegen.render_expressions import Code, NamedExpressions, bare
 from realta.codegen.render_indices import along_lanes
 from realta.codegen.render_kernel import KernelText, combined, conjunction
@@ -338,56 +343,97 @@ class VectorText(KernelText):
             self.named(value, var.name)
             for value, var in zip(values, statement.results, strict=True)
         ]
-        dtypes = [value.dtype for value in values]
         if statement.width == 1:
             for var, value in zip(statement.results, values, strict=True):
                 self.define("const ", var, value)
             return
-        lanes, half = self.lanes, statement.width // 2
         whole = statement.width == self.lanes
-        while half:
-            lanes = half if whole else self.lanes
-            at = NamedExpressions(self.dialect, self.preamble, lanes, self.library_lanes)
-            pairs = [
-                self._pair(at, n, d, half, statement.width)
-                for n, d in zip(names, dtypes, strict=True)
-            ]
-            found = [at.code(expr) for expr in combined(statement.combine, pairs)]
+        steps = _fold_steps(
+            self.dialect, self.lanes, self.library_lanes, statement.width, statement.combine,
+            tuple(value.dtype for value in values),
+        )  # fmt: skip
+        for number, step in enumerate(steps, 1):
+            for helper, lanes in step.calls:
+                self.preamble.call(helper, lanes)
+            last = whole and number == len(steps)
+            texts = [_filled(text, names) for text in step.texts]
             names = [
-                self._step(code, var, half == 1 and whole, lanes)
-                for code, var in zip(found, statement.results, strict=True)
+                self._step(text, var, last, step.lanes)
+                for text, var in zip(texts, statement.results, strict=True)
             ]
-            half //= 2
         if not whole:
             first = [n - n % statement.width for n in range(self.lanes)]
             for var, name in zip(statement.results, names, strict=True):
                 self.define("const ", var, Code(self.component(name, first), var.dtype, True))
 
-    def _step(self, value: Code, var: Var, last: bool, lanes: int) -> str:
+    def _step(self, text: str, var: Var, last: bool, lanes: int) -> str:
         """Names the values that are left after a step; the last one is the result."""
         name = self.scopes.name(var.name) if last else self.scopes.fresh(f"{var.name}_{lanes}")
         type = self.dialect.register(var.dtype, lanes)
-        self.scopes.add(f"const {type} {name} = {bare(value.text)};")
+        self.scopes.add(f"const {type} {name} = {text};")
         return name
 
-    def _pair(
-        self, at: NamedExpressions, name: str, dtype: DType, half: int, width: int
-    ) -> tuple[Var, Var]:
-        """The two operands of a step: the lanes below the half, and those above."""
-        if width == self.lanes:
-            halves = [list(range(half)), list(range(half, 2 * half))]
-            texts = [self.component(name, numbers) for numbers in halves]
-        else:
-            up = [n + half if n % width < half else n for n in range(self.lanes)]
-            texts = [name, self.component(name, up)]
-        wide = width != self.lanes or half > 1
-        found = []
-        for number, text in enumerate(texts):
-            shown = text if wide or dtype is not bool_ else f"({text} & 1)"
-            key = f"{name}.{number}"
-            at.names[key] = Code(shown, dtype, wide)
-            found.append(Var(key, dtype))
-        return found[0], found[1]
+
+class _FoldStep(NamedTuple):
+    """A step of a fold: a text for each of its values, and the helpers that they call.
+
+    In the texts a control character, `_PLACES`, stands for the name of each value.
+    """
+
+    lanes: int
+    texts: tuple[str, ...]
+    calls: tuple[tuple[Helper, int], ...]
+
+
+_PLACES: Final = ("\1", "\2")
+
+
+def _filled(text: str, names: Sequence[str]) -> str:
+    for place, name in zip(_PLACES, names, strict=False):
+        text = text.replace(place, name)
+    return text
+
+
+@lru_cache(maxsize=256)
+def _fold_steps(
+    dialect: CDialect, lanes: int, library_lanes: int, width: int, combine: str,
+    dtypes: tuple[DType, ...],
+) -> tuple[_FoldStep, ...]:  # fmt: skip
+    """The steps of a fold over `width` of the lanes; they depend on no kernel."""
+    found = []
+    whole, half = width == lanes, width // 2
+    while half:
+        calls = Calls()
+        left = half if whole else lanes
+        at = NamedExpressions(dialect, calls, left, library_lanes)
+        pairs = [
+            _pair(at, place, dtype, half, width, lanes)
+            for place, dtype in zip(_PLACES, dtypes, strict=False)
+        ]
+        texts = tuple(bare(at.code(expr).text) for expr in combined(combine, pairs))
+        found.append(_FoldStep(left, texts, tuple(calls.found)))
+        half //= 2
+    return tuple(found)
+
+
+def _pair(
+    at: NamedExpressions, name: str, dtype: DType, half: int, width: int, lanes: int
+) -> tuple[Var, Var]:
+    """The two operands of a step: the lanes below the half, and those above."""
+    if width == lanes:
+        halves = [list(range(half)), list(range(half, 2 * half))]
+        texts = [at.component(name, numbers) for numbers in halves]
+    else:
+        up = [n + half if n % width < half else n for n in range(lanes)]
+        texts = [name, at.component(name, up)]
+    wide = width != lanes or half > 1
+    found = []
+    for number, text in enumerate(texts):
+        shown = text if wide or dtype is not bool_ else f"({text} & 1)"
+        key = f"{name}.{number}"
+        at.names[key] = Code(shown, dtype, wide)
+        found.append(Var(key, dtype))
+    return found[0], found[1]
 
 
 def _clamped(index: Index, buffer: Buffer) -> Index:
