@@ -56,17 +56,29 @@ def opencl_row(workload: str, target: float, beside: str) -> Row:
     return workload_row(workload, target, beside, "OpenCL on the CPU", RUNTIMES)
 
 
-def ahead_row(workload: str, peer: str) -> Row:
-    """Makes the row that asks for a quarter of the time of a compiler as it is shipped."""
+def ahead_row(workload: str, copies: float, peer: str) -> Row:
+    """Makes the row that asks for a quarter of the time of a compiler as it is shipped.
+
+    Where such a compiler takes less than four times what the workload's own row allows, that is
+    enough: a quarter of it may be less than a copy.
+    """
     name = {"torch.compile": f"ahead-{workload}", "jax": f"ahead-jax-{workload}"}[peer]
-    what = f"{WORKLOADS[workload].what}, OpenCL on the CPU"
-    return Row(name, what, 0.25, f"× {peer}", workload=workload, who=RUNTIMES, beside=peer)
+    return Row(
+        name,
+        f"{WORKLOADS[workload].what}, OpenCL on the CPU",
+        1.0,
+        f"× {peer} / 4, or {copies:g} copies if longer",
+        workload=workload,
+        who=RUNTIMES,
+        beside=peer,
+        share=0.25,
+        floor=copies,
+    )
 
 
+_COPIES: Final = {"W1": 1.5, "W2": 1.5, "W3": 1.8}
 OPENCL: tuple[Row, ...] = (
-    opencl_row("W1", 1.5, "copy"),
-    opencl_row("W2", 1.5, "copy"),
-    opencl_row("W3", 1.8, "copy"),
+    *(opencl_row(name, copies, "copy") for name, copies in _COPIES.items()),
     opencl_row("W4", 1.4, "copy"),
     opencl_row("W5a", 1.3, "read"),
     opencl_row("W5b", 1.3, "read"),
@@ -74,7 +86,11 @@ OPENCL: tuple[Row, ...] = (
     opencl_row("W10", 1.2, "torch"),
     opencl_row("W11", 0.75, "torch.compile"),
     opencl_row("W12", 0.3, "torch"),
-    *(ahead_row(name, peer) for peer in ("torch.compile", "jax") for name in ("W1", "W2", "W3")),
+    *(
+        ahead_row(name, peer, _COPIES[name])
+        for peer in ("torch.compile", "jax")
+        for name in _COPIES
+    ),
     Row(
         "codegen",
         "generating the code of one kernel",

@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
-from benchmarks.rows import Measured, Row
+from benchmarks.rows import LIMIT, Measured, Row
 
 __all__ = ["FOLDER", "document", "entry", "passed", "write"]
 
 FOLDER = Path(__file__).resolve().parent / "results"
-LIMIT = "copy"
 DIGITS = 4
 PATH = re.compile(r"(?<![\w/])(?:/[\w.+-]+){2,}")
 

@@ -16,11 +16,13 @@ from benchmarks.side_by_side import Timing, Timings
 from benchmarks.workloads import WORKLOADS
 
 __all__ = [
-    "FULL", "QUICK", "Measured", "Row", "Settings", "cold_start", "compare", "compare_processes",
-    "groups", "growth", "imports", "left_behind", "memory", "microseconds", "milliseconds",
-    "ratio", "tracing", "workload_row",
+    "FULL", "LIMIT", "QUICK", "Measured", "Row", "Settings", "cold_start", "compare",
+    "compare_processes", "groups", "growth", "imports", "left_behind", "memory", "microseconds",
+    "milliseconds", "ratio", "tracing", "workload_row",
 ]  # fmt: skip
 
+LIMIT = "copy"
+"""The peer that copies as many bytes as a workload reads and writes."""
 Figures = Mapping[str, Mapping[str, float]]  # by who was measured, then by what
 
 
@@ -78,6 +80,8 @@ class Row:
         workload: the workload of a row that compares two peers.
         who: the peers that are promised to be fast; the fastest of those present counts.
         beside: the peer that they are compared with.
+        share: the part of that peer's time that is compared with.
+        floor: copies that are compared with where they take longer than that.
     """
 
     id: str
@@ -88,6 +92,8 @@ class Row:
     workload: str = ""
     who: tuple[str, ...] = ("realta",)
     beside: str = ""
+    share: float = 1.0
+    floor: float = 0.0
 
     def __post_init__(self) -> None:
         if (self.measure is None) == (not self.workload):
@@ -100,15 +106,24 @@ def seconds(timing: Timing) -> dict[str, float]:
 
 
 def compare(row: Row, timings: Timings) -> Measured:
-    """Divides the medians of the two peers that a row compares."""
+    """Divides the times of the two peers that a row compares, round by round, for their median.
+
+    The windows of a round are neighbours; between rounds the machine may change its pace.
+    """
     measured = timings[row.workload]
     figures = {peer: seconds(t) for peer, t in measured.items() if not t.failure}
     present = [peer for peer in row.who if peer in figures]
-    missing = [row.beside] if row.beside not in figures else []
+    needed = [row.beside, *([LIMIT] if row.floor else [])]
+    missing = [peer for peer in needed if peer not in figures]
     for peer in missing or ([] if present else row.who):
         return Measured(None, figures, f"{peer}: {measured[peer].failure}")
-    best = min(measured[peer].median for peer in present)
-    return Measured(best / measured[row.beside].median, figures)
+    best = min(present, key=lambda peer: measured[peer].median)
+    allowed = [row.share * window for window in measured[row.beside].windows]
+    if row.floor:
+        copies = [row.floor * window for window in measured[LIMIT].windows]
+        allowed = list(map(max, allowed, copies))
+    ratios = [own / other for own, other in zip(measured[best].windows, allowed, strict=True)]
+    return Measured(statistics.median(ratios), figures)
 
 
 def compare_processes(peers: Mapping[str, Callable[[], float]], settings: Settings) -> Measured:

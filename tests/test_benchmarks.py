@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import __main__ as command_line
 from benchmarks import display, processes, results, rows
-from benchmarks.checks import CHECKS, FIRST_LIGHT, Check
+from benchmarks.checks import CHECKS, FIRST_LIGHT, OPENCL, Check
 from benchmarks.peers import MODULES, copying, plain_numpy, realta_modes
 from benchmarks.processes import Failed, WorkerProcess
 from benchmarks.rows import QUICK, Measured, Row
@@ -76,9 +76,10 @@ def test_a_row_has_a_measurement_or_a_workload() -> None:
         Row("bad", "both", 1.0, "×", lambda _settings: Measured(1.0), workload="W1")
 
 
-def test_comparing_divides_medians_and_says_which_peer_failed() -> None:
+def test_comparing_divides_round_by_round_and_says_which_peer_failed() -> None:
     (w8a,) = (row for row in FIRST_LIGHT if row.id == "W8a")
-    timings = {"W8a": {"realta": Timing([1.0, 9.0, 2.0]), "torch": Timing([4.0]),
+    # The machine was three times slower in the second round.
+    timings = {"W8a": {"realta": Timing([1.0, 3.0, 2.0]), "torch": Timing([2.0, 6.0, 2.0]),
                        "numpy": Timing(failure="no")}}  # fmt: skip
     measured = rows.compare(w8a, timings)
     assert measured.got == 0.5
@@ -87,6 +88,26 @@ def test_comparing_divides_medians_and_says_which_peer_failed() -> None:
     assert rows.compare(w8a, timings) == Measured(
         None, {"realta": measured.figures["realta"]}, "torch: ModuleNotFoundError: no torch"
     )
+
+
+@pytest.mark.parametrize(
+    ("peer", "got"),
+    [
+        pytest.param([40.0, 48.0, 40.0], 0.7, id="a quarter of the peer is more"),
+        pytest.param([8.0, 8.0, 8.0], 1.4, id="the copies are more"),
+    ],
+)
+def test_a_quarter_of_a_peer_or_some_copies_whichever_is_more(peer: list[float], got: float):
+    (row,) = (row for row in OPENCL if row.id == "ahead-jax-W1")
+    timings = {
+        "W1": {
+            "realta intel": Timing([7.0, 8.4, 7.0]), "realta pocl": Timing([90.0] * 3),
+            "jax": Timing(peer), "copy": Timing([10 / 3, 4.0, 10 / 3]),
+        }
+    }  # fmt: skip
+    assert rows.compare(row, timings).got == pytest.approx(got, rel=1e-12)
+    timings["W1"]["copy"] = Timing(failure="no memory")
+    assert rows.compare(row, timings).note == "copy: no memory"
 
 
 def test_growth_compares_steps_with_the_median_of_the_short_chains(monkeypatch) -> None:
