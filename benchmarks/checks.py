@@ -87,9 +87,9 @@ OPENCL: tuple[Row, ...] = (
     opencl_row("W11", 0.75, "torch.compile"),
     opencl_row("W12", 0.3, "torch"),
     *(
-        ahead_row(name, peer, _COPIES[name])
+        ahead_row(name, copies, peer)
         for peer in ("torch.compile", "jax")
-        for name in _COPIES
+        for name, copies in _COPIES.items()
     ),
     Row(
         "codegen",
