@@ -19,7 +19,7 @@ from realta.functional.arguments import (
     scalar_like,
     to_device,
 )
-from realta.functional.array_parts import IN_ORDER, ArrayParts, array_parts, deferred_tensor
+from realta.functional.array_parts import IN_ORDER, ArrayParts, array_parts
 from realta.functional.basic_index import BASIC, BasicIndex, basic_index, integer_index
 from realta.functional.calls import describe_call
 from realta.functional.gathering import index_tensor
@@ -85,7 +85,11 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         if part.__class__ is _Array:
             found = parts.types.get(part.shape) or parts.type_of(part.shape)
             if not part.flags.c_contiguous:
-                return deferred_tensor(found, parts.device, IN_ORDER, part)
+                # `deferred_tensor` written out: the call would cost a tenth of the whole.
+                held = _new(Storage)
+                held.device, held.handle, held.type = parts.device, part, found
+                held.launch, held.block, held.array = IN_ORDER, None, None
+                part = held
         else:
             part, found = _as_array(part), parts.element
         result = _new(Tensor)
