@@ -55,7 +55,20 @@ def whole(x, y):
     return F.sum(d * d), F.sqrt(F.sum(F.exp(d), axis=0)), F.maximum(d, 0.5)
 
 
-FUNCTIONS = (softmax_of_scores, heads, movements, picked, halves, whole)
+def layers(x, y):
+    layer = realta.nn.as_subgraph(lambda x: F.softmax(x * 2.0 + 1.0, axis=-1) + x)
+    return layer(layer(layer(x) + y))
+
+
+def branches(x, y):
+    z = F.cond(F.sum(x) > 0.0, None, lambda: F.exp(x) * y, lambda: F.cumsum(x, axis=0) - y)[0]
+    _, found = F.while_loop([Tensor(0), z], lambda n, v: n < 3, lambda n, v: [n + 1, F.tanh(v) * x])
+    return found, z
+
+
+FUNCTIONS = (
+    layers, branches, softmax_of_scores, heads, movements, picked, halves, whole,
+)  # fmt: skip
 EXTENTS = ((5, 7), (4, 1), (9, 3), (31, 33), (4, 4), (300, 700), (5, 8), (2100, 130))
 
 

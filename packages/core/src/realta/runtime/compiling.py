@@ -213,8 +213,8 @@ class Assembly:
         self.prepare()
         steps = [self._step(step) for step in self.parts.steps]
         plan = self.plan(tuple(steps), checks)
-        kept = [self.slot(place) for place in self.parts.outputs]
-        self._set_drops(steps, kept)
+        for step, drops in zip(steps, self.drops([step.touched for step in steps]), strict=True):
+            step.drops = drops
         return Program(plan)
 
     def prepare(self) -> None:
@@ -310,14 +310,19 @@ class Assembly:
             found = self.inner[id(graph)] = program_for(graph, self.options, self.device)
         return found
 
-    def _set_drops(self, steps: Sequence[Step], kept: Sequence[int]) -> None:
-        """Lets intermediate results go after the last step that reads them."""
-        seen = set(kept) | set(range(len(self.parts.inputs)))
-        seen |= {self.slots[place] for place in self.parts.literals}
-        for step in reversed(steps):
-            touched = step.touched
-            step.drops = tuple(sorted(touched - seen))
-            seen |= touched
+    def drops(self, touched: Sequence[set[int]]) -> list[tuple[int, ...]]:
+        """Intermediate results that go after each step, the last one that reads them.
+
+        Args:
+            touched: the slots that each step reads or fills.
+        """
+        seen = {self.slots[place] for place in (*self.parts.outputs, *self.parts.literals)}
+        seen |= set(range(len(self.parts.inputs)))
+        found = []
+        for slots in reversed(touched):
+            found.append(tuple(sorted(slots - seen)))
+            seen |= slots
+        return found[::-1]
 
     def _donors(self) -> dict[int, int]:
         """Inputs that an output replaces store by store: input number to output number."""
