@@ -83,11 +83,17 @@ class TensorFiles(Mapping[str, NDArray[Any]]):
 
     Raises:
         SerializationError: see `load_tensors`.
+        ArgumentError: a path is none.
     """
 
     def __init__(self, paths: Paths) -> None:
         self._spans: dict[str, tuple[str, Span]] = {}
         for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+            if not isinstance(path, (str, os.PathLike)):
+                raise ArgumentError(
+                    f"a file is named by its path, got {type(path).__name__}",
+                    fix="give paths of safetensors files, or a table of tensors by name",
+                )
             name = os.fspath(path)
             if name.endswith(_INDEX):
                 self._add_sharded(name)

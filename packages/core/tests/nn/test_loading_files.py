@@ -229,3 +229,9 @@ def test_errors_are_of_this_library(tmp_path):
     path.write_bytes(b"\x00" * 64)
     with pytest.raises(RealtaError):
         realta.load_tensors(path)
+
+
+def test_what_is_no_path_is_named():
+    with pytest.raises(ArgumentError, match="named by its path, got int") as found:
+        model().load_state_dict([1])
+    assert found.value.fix

@@ -86,10 +86,17 @@ def test_from_tensors():
 WRONG = {
     "ragged": ([[1], [2, 3]], {}, ShapeError, "the nested lists are ragged"),
     "text": ("abc", {}, DTypeError, "a tensor cannot be made from text"),
-    "list of text": (["a"], {}, DTypeError, "<U1"),
+    "list of text": (["a"], {}, DTypeError, "a tensor cannot be made from text"),
     "none": (None, {}, ArgumentError, "a tensor cannot be made from NoneType"),
     "complex": ([1j], {}, DTypeError, "complex"),
-    "object": ([object()], {}, DTypeError, "dtype('O') is not an element type"),
+    "object": ([object()], {}, DTypeError, "a tensor cannot be made from object"),
+    "text among numbers": ([1, "a"], {}, DTypeError, "a tensor cannot be made from text"),
+    "nothing among numbers": ([1.5, None], {}, DTypeError, "a tensor cannot be made from NoneType"),
+    "wide": ([2**63], {}, ScalarOverflowError, f"the integer {2**63} does not fit int64"),
+    # NumPy makes floats of these two, and objects of the next.
+    "wide and negative": ([2**63, -1], {}, ScalarOverflowError, "does not fit int64"),
+    "very wide": ([[2**70, 1]], {}, ScalarOverflowError, f"the integer {2**70} does not fit int64"),
+    "beyond floats": ([1.5, 2**2000], {}, ScalarOverflowError, "beyond the range of float64"),
     "set": ({1, 2}, {}, ArgumentError, "a tensor cannot be made from set"),
     "fraction": ([1.5], {"dtype": "int32"}, DTypeError, "fractional part do not fit int32"),
     "nan": ([np.nan], {"dtype": "int32"}, DTypeError, "fractional part do not fit int32"),
@@ -113,3 +120,11 @@ def test_wrong_data_says_what_where_and_how_to_mend(name):
 def test_tensor_is_a_function_and_a_module():
     assert realta.tensor([1.0], dtype="float64").dtype is realta.float64
     assert realta.tensor.Tensor is Tensor
+
+
+def test_wide_ints_have_the_dtype_that_is_asked_for():
+    assert Tensor([2**63], dtype="uint64").tolist() == [2**63]
+    assert Tensor([2**70, 1], dtype="float32").tolist() == [2.0**70, 1.0]
+    assert Tensor([1.5, 2**70]).dtype is as_dtype("float32")
+    assert Tensor([np.uint64(2**63)]).dtype is as_dtype("uint64")
+    assert Tensor([np.array([2**63], np.uint64)]).tolist() == [[2**63]]

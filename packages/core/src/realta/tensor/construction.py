@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from realta.errors import ArgumentError, DTypeError, ShapeError
+from realta.errors import ArgumentError, DTypeError, ScalarOverflowError, ShapeError
 from realta.plugins import current_dtype
 from realta.types import DType, as_dtype, convert_scalar
 
@@ -24,6 +24,7 @@ def array_of(data: Any, dtype: DType | None) -> NDArray[Any]:
 
     Raises:
         DTypeError: complex, string or object data, or numbers that ``dtype`` cannot hold.
+        ScalarOverflowError: a Python int does not fit ``dtype``, which is int64 if left out.
         ShapeError: a ragged nested list.
     """
     if isinstance(data, (bool, int, float)) and not isinstance(data, np.generic):
@@ -32,7 +33,7 @@ def array_of(data: Any, dtype: DType | None) -> NDArray[Any]:
         array = np.asarray(data)
         found = as_dtype(array.dtype)
     else:
-        array = _from_sequence(data)
+        array = _from_sequence(data, dtype)
         found = (
             _python_dtype(array.dtype.type) if _is_python(data, array) else as_dtype(array.dtype)
         )
@@ -53,7 +54,7 @@ def _is_python(data: Any, array: NDArray[Any]) -> bool:
     return not any(hasattr(x, "__array__") and not isinstance(x, np.float64) for x in data)
 
 
-def _from_sequence(data: Any) -> NDArray[Any]:
+def _from_sequence(data: Any, dtype: DType | None) -> NDArray[Any]:
     if not isinstance(data, Sequence) and not hasattr(data, "__array__"):
         raise ArgumentError(
             f"a tensor cannot be made from {type(data).__name__}",
@@ -62,11 +63,61 @@ def _from_sequence(data: Any) -> NDArray[Any]:
     if isinstance(data, (str, bytes)):
         raise DTypeError("a tensor cannot be made from text", fix="give numbers")
     try:
-        return np.asarray(data)
+        array = np.asarray(data)
+        if _may_be_wide(array, dtype) and not any(hasattr(x, "__array__") for x in data):
+            return _from_python(np.asarray(data, object), array, dtype)
     except ValueError as error:
         raise ShapeError(
             "the nested lists are ragged: inner lists have different lengths",
             fix="make them rectangular, or pad them",
+        ) from error
+    return array
+
+
+def _may_be_wide(array: NDArray[Any], dtype: DType | None) -> bool:
+    """Whether NumPy may have made something else of Python ints that are too wide for int64."""
+    if array.dtype.kind in "OUS":
+        return True
+    if array.dtype == np.uint64:
+        return dtype is None and bool((array >= 2**63).any())
+    return array.dtype == np.float64 and bool((np.abs(array) >= 2.0**63).any())
+
+
+def _from_python(leaves: NDArray[Any], array: NDArray[Any], dtype: DType | None) -> NDArray[Any]:
+    """The array of nested lists some of whose ints are wide.
+
+    Args:
+        leaves: their elements as objects.
+        array: what NumPy makes of them.
+        dtype: what is asked for.
+
+    Raises:
+        DTypeError: an element is no number.
+        ScalarOverflowError: an int does not fit.
+    """
+    kinds = {type(x) for x in leaves.flat}
+    for kind in kinds:
+        if not issubclass(kind, (bool, int, float, np.number, np.bool_)):
+            named = "text" if issubclass(kind, (str, bytes)) else kind.__name__
+            raise DTypeError(f"a tensor cannot be made from {named}", fix="give numbers")
+    if not kinds <= {int, bool}:
+        return _as_floats(leaves) if array.dtype.kind == "O" else array
+    if dtype is not None and dtype.is_float:
+        return _as_floats(leaves)
+    wanted = dtype or as_dtype("int64")
+    info = np.iinfo(wanted.numpy if wanted.is_integer else np.int64)
+    for number in leaves.flat:
+        if not info.min <= number <= info.max:
+            convert_scalar(number, wanted)  # raises: it does not fit
+    return leaves.astype(wanted.numpy)
+
+
+def _as_floats(leaves: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return leaves.astype(np.float64)
+    except OverflowError as error:
+        raise ScalarOverflowError(
+            "an integer is beyond the range of float64", fix="divide it first"
         ) from error
 
 
