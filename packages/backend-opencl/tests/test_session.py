@@ -142,6 +142,39 @@ def test_an_aligned_array_is_used_in_place(session):
     assert session.adopt(array.astype(">f4")) is None
 
 
+def test_memory_that_a_gpu_shares_is_mapped_where_it_is(copying):
+    # Both drivers say that they share the processor's memory, as such a GPU does.
+    assert copying.maps
+    assert not copying.host_memory
+    count = 1 << 16
+    type = tensor_type(float32, (count,))
+    x = np.arange(count, dtype=np.float32)
+    source, target = filled(copying, x), copying.allocate(type.nbytes)
+    reading = copying.cl.map_flags.READ
+
+    def address(handle):
+        with copying.mapped(handle, type.nbytes, reading) as found:
+            return found.__array_interface__["data"][0]
+
+    before = address(target)
+    module = copying.build(TWICE, [KernelSignature("twice", (), count, 1, 0)])
+    copying.launch(module, "twice", (count, 1, 1), (1, 1, 1), (source, target), 0)
+    with copying.mapped(target, type.nbytes, reading) as found:
+        assert found.__array_interface__["data"][0] == before
+        assert (found.view(np.float32) == 2 * x).all()
+    assert (values(copying, target, type) == 2 * x).all()
+    copying.write(target, type, as_bytes(x[::-1].copy()))
+    copying.launch(module, "twice", (count, 1, 1), (1, 1, 1), (target, source), 0)
+    assert (values(copying, source, type) == 2 * x[::-1]).all()
+
+
+def test_what_cannot_be_mapped_is_said(copying):
+    handle = copying.allocate(100)
+    with pytest.raises(DeviceFault, match="cannot be mapped"):
+        with copying.mapped(handle, 1 << 20, copying.cl.map_flags.READ):
+            pass
+
+
 def test_small_read_only_memory_is_copied_and_large_memory_refused(session):
     for size, taken in ((16, True), (1 << 20, False)):
         array = np.arange(size, dtype=np.float32)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import atexit
 import os
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import numpy as np
@@ -78,6 +78,7 @@ class OpenCLSession(KernelSession):
 
     Attributes:
         compiler_options: what sources are built with.
+        maps: whether buffers are mapped for the processor: those of a GPU in the same memory.
     """
 
     def __init__(self, cl: Any, device: Any, context: Any, queue: Any, *, in_place: bool) -> None:
@@ -94,8 +95,9 @@ class OpenCLSession(KernelSession):
         self._flags = cl.mem_flags.READ_WRITE
         if in_place:
             self._flags |= cl.mem_flags.USE_HOST_PTR
-        elif device.host_unified_memory:
-            # A GPU that shares the processor's memory: the driver may leave out its own copies.
+        self.maps = not in_place and bool(device.host_unified_memory)
+        if self.maps:
+            # Memory that both sides can use is given by the driver alone, and is mapped.
             self._flags |= cl.mem_flags.ALLOC_HOST_PTR
         super().__init__(
             OPENCL,
@@ -175,7 +177,30 @@ class OpenCLSession(KernelSession):
             dst.array[:nbytes] = given
             return
         with self.lock:
+            if self.maps and nbytes > _STAGED_BYTES:
+                with self.mapped(dst, nbytes, self.cl.map_flags.WRITE_INVALIDATE_REGION) as target:
+                    target[:] = given
+                return
             self._enqueue_write(dst, given)
+
+    @contextmanager
+    def mapped(self, handle: Any, nbytes: int, access: int) -> Iterator[NDArray[np.uint8]]:
+        """The first bytes of a buffer where they are, once all work before is done.
+
+        Raises:
+            DeviceFault: the driver does not map them.
+        """
+        try:
+            found, _event = self.cl.enqueue_map_buffer(
+                self.queue, handle.buffer, access, 0, (nbytes,), np.uint8, is_blocking=True
+            )
+        except self.cl.Error as error:
+            raise translated(error, f"{nbytes} bytes cannot be mapped") from error
+        try:
+            yield found
+        finally:
+            found.base.release(self.queue)
+            self._given += 1
 
     def _enqueue_write(self, dst: Any, given: NDArray[np.uint8]) -> None:
         wait = given.size > _STAGED_BYTES
@@ -196,6 +221,10 @@ class OpenCLSession(KernelSession):
         if src.array is not None:
             self.wait(None)
             target[:] = src.array[:nbytes]
+            return
+        if self.maps:
+            with self.lock, self.mapped(src, nbytes, self.cl.map_flags.READ) as found:
+                target[:] = found
             return
         try:
             self.cl.enqueue_copy(self.queue, target, src.buffer, is_blocking=True)
