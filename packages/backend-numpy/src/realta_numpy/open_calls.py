@@ -76,11 +76,11 @@ class OpenCall:
         self._kernels = _known_kernels(structure(group, name), names)
         self._ops = OpenOps(group, names)
 
-    def bind(self, names: Names) -> Call:
+    def bind(self, names: Names, known_types: dict[TensorType, TensorType]) -> Call:
         """The call for these extents."""
         kernel = self._kernel(names)
         if kernel.bind is None or kernel.program is None:
-            return self._ops.bind(names)
+            return self._ops.bind(names, known_types)
         return _BoundCall(self.group, kernel.program, kernel.text, kernel.bind(names), names)
 
     def _kernel(self, names: Names) -> _Kernel:
@@ -144,18 +144,26 @@ class OpenOps:
     def _type(self, type: TensorType) -> int:
         return self._types.setdefault(type, len(self._types))
 
-    def bind(self, names: Names) -> Call:
+    def bind(self, names: Names, known_types: dict[TensorType, TensorType]) -> Call:
         """The call for these extents."""
-        return ops_call(self.bound(names))
+        return ops_call(self.bound(names, known_types))
 
-    def bound(self, names: Names) -> Group:
-        """The group for these extents."""
+    def bound(self, names: Names, known_types: dict[TensorType, TensorType]) -> Group:
+        """The group for these extents.
+
+        Args:
+            names: what their names are bound to.
+            known_types: types that are bound already; added to.
+        """
         found = self._evaluate(**names)
 
-        types = [
-            type if place < 0 else tensor_type(type.dtype, found[place], type.device)
-            for type, place in self._made
-        ]
+        types = []
+        for type, place in self._made:
+            bound = type if place < 0 else known_types.get(type)
+            if bound is None:
+                bound = tensor_type(type.dtype, found[place], type.device)
+                known_types[type] = bound
+            types.append(bound)
         values: list[Value] = [Input(types[n]) for n in self._inputs]
         nodes = []
         for node, operands, results, changed in self._nodes:

@@ -15,7 +15,7 @@ from realta.backend import EMPTY, Graph, Handle, KernelReport, Options
 from realta.fusion import Group, Rules, plan
 from realta.fusion.limits import Limits
 from realta.locks import Lock
-from realta.types import assuming, compiled_function
+from realta.types import TensorType, assuming, compiled_function
 
 from realta_numpy.calls import call_of_group, parts_of_group
 from realta_numpy.executable import NumpyExecutable
@@ -46,7 +46,7 @@ class BoundExecutable(NumpyExecutable):
         """Every kernel of a run; worked out when it is asked for."""
         names = self.names
         return self.schedule.reports(
-            lambda group: OpenOps(group, names).bound(names) if is_open(group) else group
+            lambda group: OpenOps(group, names).bound(names, {}) if is_open(group) else group
         )
 
     @property
@@ -77,7 +77,8 @@ class _Plan:
 
     def bind(self, names: Names, temporaries: Temporaries) -> BoundExecutable:
         schedule = self.schedule
-        calls = [call.bind(names) for call in self._calls.open]
+        types: dict[TensorType, TensorType] = {}
+        calls = [call.bind(names, types) for call in self._calls.open]
         of_step = [calls[call] if call.__class__ is int else call for call in self._steps]
         pairs = zip(schedule.copies, self._copies(names), strict=True)
         copies = [(target, source, nbytes) for (target, source, _), nbytes in pairs]

@@ -113,7 +113,7 @@ class TensorType:
 def tensor_type(dtype: DType, shape: Shape, device: str = "") -> TensorType:
     """The interned type of parts that are checked already: the fast way in."""
     # A Dim refuses undecidable comparisons, so the key holds its canonical text instead.
-    key = (dtype.name, tuple(d if type(d) is int else str(d) for d in shape), device)
+    key = (dtype.name, tuple([d if type(d) is int else str(d) for d in shape]), device)
     found = _interned.get(key)
     if found is not None:
         return found
