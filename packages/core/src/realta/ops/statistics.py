@@ -9,9 +9,9 @@ import numpy as np
 
 from realta.ops.accumulation import rows
 from realta.ops.conversion import Array, in_float64
-from realta.ops.lowering import across, centered, mean
+from realta.ops.lowering import across, centered, mean, terms
 from realta.ops.opdef import Attr, Emitter, OpKind, Sample, define
-from realta.ops.rules import count, reduced, scan
+from realta.ops.rules import reduced, scan
 from realta.ops.samples import samples_for
 from realta.types import FLOATS
 
@@ -74,8 +74,8 @@ def _lower_var(emit: Emitter, x: Any, *, axes: tuple[int, ...], correction: floa
     shape = emit.type_of(x).shape
     away = centered(emit, x, axes)
     squares = emit.sum(emit.mul(away, away), axes=axes)
-    terms = count([shape[a] for a in axes])
-    return emit.div(squares, emit.const(float(max(terms - correction, 0)), like=squares))
+    number = terms(emit, [shape[a] for a in axes], like=squares, less=correction)
+    return emit.div(squares, number)
 
 
 _VAR_ATTRS: Final = [{"axes": axes, "correction": float(n % 2)} for n, axes in enumerate(_REDUCED)]
