@@ -150,6 +150,35 @@ def test_outputs_may_be_inputs_constants_and_each_other(session, shape):
         assert (array == value).all()
 
 
+def joined(*, also_joined=False, twice=False):
+    """Two halves joined, and their elements in one row: all that an output differs in."""
+    builder = Builder()
+    x = builder.input(tensor_type(float32, (3, 2)), "x")
+    both = builder.concat(x, builder.neg(x), axis=0)
+    row = builder.reshape(both, shape=(12,))
+    outputs = [row, *([both] if also_joined else [])]
+    return builder.finish(*outputs, *([builder.reshape(both, shape=(2, 6))] if twice else []))
+
+
+def test_an_output_of_another_shape_is_computed_in_its_place(session):
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    expected = np.concatenate([x, -x])
+    graph = joined()
+    (row,) = run(session, graph, x)
+    assert row.tobytes() == expected.tobytes()
+    assert not any("reshape" in name for name in session.given)
+    assert all("reshape" not in k.name for k in session.compile(graph, OPTIONS).kernels)
+
+
+@pytest.mark.parametrize(("also_joined", "twice"), [(True, False), (False, True), (True, True)])
+def test_outputs_that_share_a_value_have_memory_of_their_own(session, also_joined, twice):
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    expected = np.concatenate([x, -x])
+    found = run(session, joined(also_joined=also_joined, twice=twice), x)
+    assert len(found) == 1 + also_joined + twice
+    assert all(array.tobytes() == expected.tobytes() for array in found)
+
+
 def test_reports_say_what_moves_and_why(session):
     builder = Builder()
     x = builder.input(tensor_type(float32, (4, 6)))

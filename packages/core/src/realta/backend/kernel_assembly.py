@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from realta.backend.kernel_host import HOST_SCHEDULE, HostContraction, host_contraction
@@ -84,6 +85,10 @@ class Assembly:
         graph = plan.graph
         numbers = {node: n for n, node in enumerate(graph.nodes)}
         groups = [group for group in plan.groups if not _is_constant(group)]
+        computed = {value for group in groups for value in group.outputs}
+        renamed = _renamed_outputs(graph, groups, computed)
+        free = set(renamed.values())
+        groups = [group for group in groups if group.outputs[0] not in free]
         self.steps: list[Step] = []
         for number, group in enumerate(groups):
             for step in self._lowered(number, group):
@@ -91,8 +96,8 @@ class Assembly:
                 self.steps.append(step)
         self._name_kernels()
         slots: dict[Place, int] = {value: n for n, value in enumerate(graph.inputs)}
-        computed = {value for group in groups for value in group.outputs}
         repeated = _number_outputs(graph, computed, slots)
+        slots |= {value: slots[output] for value, output in renamed.items()}
         self.constants = self._used_constants(repeated, slots)
         base = len(graph.inputs) + len(graph.outputs)
         for n, node in enumerate(self.constants):
@@ -214,6 +219,21 @@ class Assembly:
 def _is_constant(group: Group) -> bool:
     """Whether a group is nothing but a constant, which is kept rather than computed."""
     return [node.op.name for node in group.nodes] == ["constant"]
+
+
+def _renamed_outputs(
+    graph: Graph, groups: Sequence[Group], computed: AbstractSet[Value]
+) -> dict[Value, Value]:
+    """Values of which an output is only another shape: they are computed in its memory."""
+    outputs = set(graph.outputs)
+    found: dict[Value, Value] = {}
+    for group in groups:
+        if len(group.nodes) == 1 and group.nodes[0].op.name == "reshape":
+            (node,) = group.nodes
+            (value,) = node.operands
+            if node in outputs and value in computed and value not in outputs:
+                found.setdefault(value, node)
+    return found
 
 
 def _number_outputs(

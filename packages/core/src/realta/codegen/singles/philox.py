@@ -10,7 +10,7 @@ from realta.codegen.lower_loops import balanced, vectors_of
 from realta.codegen.lowered import Lowered
 from realta.codegen.profile import DeviceProfile
 from realta.codegen.scalar import cast
-from realta.codegen.writer import KernelWriter, inside
+from realta.codegen.writer import KernelWriter, inside, not_below
 from realta.fusion import Limits
 from realta.graph import Node
 from realta.types import uint32, uint64
@@ -41,9 +41,22 @@ def lower_philox(node: Node, profile: DeviceProfile, limits: Limits) -> Lowered:
         block = vector * profile.lanes + write.lane
         words = _block(write, (*_number(write, block), *counter), keys)
         drawn = [_joined(write, *words[:2]), _joined(write, *words[2:])] if wide else list(words)
-        for lane, value in enumerate(drawn):
-            place = block * in_block + lane
-            write.store(bits, place, value, inside(place, size), streaming=profile.streaming)
+        places = [block * in_block + number for number in range(in_block)]
+
+        def store(*, whole: bool) -> None:
+            for place, value in zip(places, drawn, strict=True):
+                where = None if whole else inside(place, size)
+                write.store(bits, place, value, where, streaming=profile.streaming)
+
+        full = size // (in_block * profile.lanes)
+        if profile.realization == "items":
+            store(whole=False)
+        else:
+            with write.when(inside(vector, full)):
+                store(whole=True)
+            if size % (in_block * profile.lanes):
+                with write.when(not_below(vector, full)):
+                    store(whole=False)
     return Lowered((write.launch("philox"),), f"{size} elements, a block of {in_block} per lane")
 
 
