@@ -192,7 +192,7 @@ def test_a_device_with_its_own_memory_adopts_nothing(copying):
 
 def test_memory_outlives_the_work_that_uses_it(session):
     """Arrays whose handles are dropped while kernels that read them have still to run."""
-    count = 1 << 16
+    count = 1 << 14
     type = tensor_type(float32, (count,))
     signature = KernelSignature("twice", (), count, 1, 0)
     call = session.prepare(session.build(TWICE, [signature]), signature)
