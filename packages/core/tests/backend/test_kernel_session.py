@@ -179,6 +179,16 @@ def test_outputs_that_share_a_value_have_memory_of_their_own(session, also_joine
     assert all(array.tobytes() == expected.tobytes() for array in found)
 
 
+def test_what_nobody_asks_for_has_no_output(session):
+    builder = Builder()
+    x = builder.input(tensor_type(float32, (6,)), "x")
+    builder.cumsum(x, axis=0)
+    graph = builder.finish(builder.neg(x))
+    array = np.arange(6, dtype=np.float32)
+    (found,) = run(session, graph, array)
+    assert found.tobytes() == (-array).tobytes()
+
+
 def test_reports_say_what_moves_and_why(session):
     builder = Builder()
     x = builder.input(tensor_type(float32, (4, 6)))

@@ -88,7 +88,7 @@ class Assembly:
         computed = {value for group in groups for value in group.outputs}
         renamed = _renamed_outputs(graph, groups, computed)
         free = set(renamed.values())
-        groups = [group for group in groups if group.outputs[0] not in free]
+        groups = [group for group in groups if free.isdisjoint(group.nodes)]
         self.steps: list[Step] = []
         for number, group in enumerate(groups):
             for step in self._lowered(number, group):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -33,8 +33,18 @@ __all__ = [
     "predicate", "rounding", "sign_test", "truth_of", "unary",
 ]  # fmt: skip
 
-Unary = Callable[[Any], Tensor]
-Binary = Callable[[Any, Any], Tensor]
+
+class Unary(Protocol):
+    """An elementwise function of one operand."""
+
+    def __call__(self, x: Any) -> Tensor: ...
+
+
+class Binary(Protocol):
+    """An elementwise function of two operands, of which one is a tensor."""
+
+    def __call__(self, lhs: Any, rhs: Any) -> Tensor: ...
+
 
 _COMPARISONS: Final = {
     "equal": (False, False),
@@ -49,7 +59,9 @@ _COMPARISONS: Final = {
 
 def _documented(body: Callable[..., Tensor], op: OpDef, name: str) -> None:
     body.__name__ = body.__qualname__ = name
-    shown = f"{name}({', '.join([*op.operands, *op.attrs])})"
+    code = body.__code__
+    operands = code.co_varnames[: code.co_argcount] or op.operands
+    shown = f"{name}({', '.join([*operands, *op.attrs])})"
     body.__doc__ = f"{op.doc}\n\n``{shown}``, by element, with broadcasting and promotion."
 
 
@@ -57,7 +69,7 @@ def unary(name: str) -> Unary:
     """The public function of an elementwise op of one operand."""
     op = get_op(name)
 
-    def body(x: Any, /) -> Tensor:
+    def body(x: Any) -> Tensor:
         return elementwise(op, x)
 
     _documented(body, op, name)
@@ -68,8 +80,8 @@ def binary(name: str) -> Binary:
     """The public function of an elementwise op of two operands."""
     op = get_op(name)
 
-    def body(x: Any, y: Any, /) -> Tensor:
-        return elementwise(op, x, y)
+    def body(lhs: Any, rhs: Any) -> Tensor:
+        return elementwise(op, lhs, rhs)
 
     _documented(body, op, name)
     return fast_binary(op, arithmetic(body))
@@ -90,7 +102,7 @@ def rounding(name: str) -> Unary:
     """A function that rounds to integers: what is one already stays in its dtype."""
     op = get_op(name)
 
-    def body(x: Any, /) -> Tensor:
+    def body(x: Any) -> Tensor:
         return same_version(as_tensor(x)) if _is_exact(x) else elementwise(op, x)
 
     _documented(body, op, name)
@@ -101,7 +113,7 @@ def predicate(name: str, *, of_integers: bool) -> Unary:
     """A test of floats; integers are finite numbers, whatever float they would be cast to."""
     op = get_op(name)
 
-    def body(x: Any, /) -> Tensor:
+    def body(x: Any) -> Tensor:
         return _filled(of_integers, as_tensor(x)) if _is_exact(x) else elementwise(op, x)
 
     _documented(body, op, name)
@@ -112,7 +124,7 @@ def sign_test(name: str) -> Unary:
     """Whether the sign is negative; that of integers without a cast that could round."""
     op, less = get_op(name), get_op("less")
 
-    def body(x: Any, /) -> Tensor:
+    def body(x: Any) -> Tensor:
         return elementwise(less, x, 0) if _is_exact(x) else elementwise(op, x)
 
     _documented(body, op, name)
@@ -145,13 +157,13 @@ def comparison(name: str) -> Binary:
     op = get_op(name)
     below, above = _COMPARISONS[name]
 
-    def body(x: Any, y: Any, /) -> Tensor:
-        for value, other, swapped in ((y, x, False), (x, y, True)):
+    def body(lhs: Any, rhs: Any) -> Tensor:
+        for value, other, swapped in ((rhs, lhs, False), (lhs, rhs, True)):
             if type(value) is int and isinstance(other, Tensor) and other.dtype.is_integer:
                 side = outside(value, other.dtype)
                 if side:
                     return _filled(above if (side > 0) is not swapped else below, other)
-        return elementwise(op, x, y)
+        return elementwise(op, lhs, rhs)
 
     _documented(body, op, name)
     return arithmetic(body)
@@ -172,8 +184,8 @@ def logical(name: str, bitwise: str) -> Binary:
     """A logical function: that of the operands' truth, numbers being true unless they are 0."""
     op = get_op(bitwise)
 
-    def body(x: Any, y: Any, /) -> Tensor:
-        return elementwise(op, truth_of(x), truth_of(y))
+    def body(lhs: Any, rhs: Any) -> Tensor:
+        return elementwise(op, truth_of(lhs), truth_of(rhs))
 
     _documented(body, op, name)
     return operation(body)

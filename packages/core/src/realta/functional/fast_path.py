@@ -32,6 +32,10 @@ Function = Callable[..., Any]
 _new_tensor: Final = partial(object.__new__, Tensor)  # cheaper than the call itself
 _get_context: Final = current.get
 _EXACT: Final = 1 << 53
+_ONE: Final = ("x",)
+_TWO: Final = ("lhs", "rhs")
+_ABSENT: Final[Any] = object()
+"""An argument that was not given, or not by its place."""
 
 
 def _learn(op: OpDef, type_: TensorType, memo: dict[Any, Any], result: Any) -> Any:
@@ -81,10 +85,21 @@ def _is_plain(value: Any) -> bool:
 
 
 def _named(call: Function, general: Function) -> Function:
-    """A function under the name and with the documentation of another."""
+    """A function under the name and with the documentation and the signature of another."""
     call.__name__ = call.__qualname__ = general.__name__
     call.__doc__ = general.__doc__
+    call.__wrapped__ = general  # type: ignore[attr-defined]
     return call
+
+
+def _by_name(general: Function, names: tuple[str, ...], *given: Any, **named: Any) -> Any:
+    """Calls the general function with what was given; operands in their places, as far as known."""
+    placed = [value for value in given if value is not _ABSENT]
+    for name in names[len(placed) :]:
+        if name not in named:
+            break
+        placed.append(named.pop(name))
+    return general(*placed, **named)
 
 
 def fast_binary(op: OpDef, general: Function) -> Function:
@@ -96,7 +111,9 @@ def fast_binary(op: OpDef, general: Function) -> Function:
     """
     eager, traced = new_memo(), new_memo()
 
-    def call(x: Any, y: Any, /) -> Any:
+    def call(x: Any = _ABSENT, y: Any = _ABSENT, /, *more: Any, **named: Any) -> Any:
+        if named or more or y is _ABSENT:
+            return _by_name(general, _TWO, x, y, *more, **named)
         context = _get_context()
         try:
             type_ = x._type
@@ -163,9 +180,9 @@ def fast_unary(op: OpDef, general: Function) -> Function:
     """
     eager, traced = new_memo(), new_memo()
 
-    def call(x: Any, /) -> Any:
-        if x.__class__ is not Tensor:
-            return general(x)
+    def call(x: Any = _ABSENT, /, *more: Any, **named: Any) -> Any:
+        if named or more or x.__class__ is not Tensor:
+            return _by_name(general, _ONE, x, *more, **named)
         type_ = x._type
         context = _get_context()
         if context is None:
