@@ -158,9 +158,8 @@ def fast_binary(op: OpDef, general: Function) -> Function:
                     if launches:
                         device.launched += launches
                     return result
-            elif type_ not in eager:
-                return _learn(op, type_, eager, general(x, y))
-            return general(x, y)
+            result = general(x, y)
+            return result if type_ in eager else _learn(op, type_, eager, result)
         types = traced.get(type_) or _result_types(op, type_, traced)
         if types is None:
             return general(x, y)
