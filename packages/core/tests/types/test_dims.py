@@ -244,6 +244,22 @@ def test_questions_are_answered_by_what_is_assumed_and_noted():
         bool(batch == length)
 
 
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">=", "==", "!="])
+@pytest.mark.parametrize("right", [3, 4, 5, "length", "2*length"])
+def test_every_comparison_is_that_of_the_numbers(sign, right):
+    names = {"batch": 4, "length": 2}
+    compare = {
+        "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+        "==": operator.eq, "!=": operator.ne,
+    }[sign]  # fmt: skip
+    batch, other = as_dim("batch"), as_dim(right)
+    number = other if isinstance(other, int) else other.evaluate(names)
+    with assuming(names) as assumed:
+        assert compare(batch, other) is compare(4, number)
+        assert compare(other, batch) is compare(number, 4)
+    assert assumed.test()(**names)
+
+
 def test_the_innermost_assumption_counts():
     batch = Dim("batch")
     with assuming({"batch": 3}) as outer:

@@ -16,7 +16,7 @@ from realta.functional.arguments import (
     one_device,
     same_version,
 )
-from realta.functional.fast_path import fast_binary, fast_unary
+from realta.functional.fast_path import by_name, fast_binary, fast_unary
 from realta.functional.operation import arithmetic, operation
 from realta.graph import Value
 from realta.ops import NO_ATTRS, OpDef, OpKind, get_op
@@ -57,12 +57,22 @@ _COMPARISONS: Final = {
 """``x op value`` for a value below every x, and for one above."""
 
 
+def _operands(body: Callable[..., Tensor]) -> tuple[str, ...]:
+    """The names of a body's operands; none if it takes any number."""
+    return body.__code__.co_varnames[: body.__code__.co_argcount]
+
+
 def _documented(body: Callable[..., Tensor], op: OpDef, name: str) -> None:
     body.__name__ = body.__qualname__ = name
-    code = body.__code__
-    operands = code.co_varnames[: code.co_argcount] or op.operands
-    shown = f"{name}({', '.join([*operands, *op.attrs])})"
+    shown = f"{name}({', '.join([*(_operands(body) or op.operands), *op.attrs])})"
     body.__doc__ = f"{op.doc}\n\n``{shown}``, by element, with broadcasting and promotion."
+
+
+def _fast(
+    make: Callable[[OpDef, Callable[..., Tensor]], Any], op: OpDef, body: Callable[..., Tensor]
+) -> Any:
+    general = arithmetic(body)
+    return by_name(make(op, general), general, _operands(body))
 
 
 def unary(name: str) -> Unary:
@@ -73,7 +83,7 @@ def unary(name: str) -> Unary:
         return elementwise(op, x)
 
     _documented(body, op, name)
-    return fast_unary(op, arithmetic(body))
+    return _fast(fast_unary, op, body)
 
 
 def binary(name: str) -> Binary:
@@ -84,7 +94,7 @@ def binary(name: str) -> Binary:
         return elementwise(op, lhs, rhs)
 
     _documented(body, op, name)
-    return fast_binary(op, arithmetic(body))
+    return _fast(fast_binary, op, body)
 
 
 _WRITTEN: Final = frozenset({"select", "cast", "bitcast", "clip", "gelu"})
@@ -106,7 +116,7 @@ def rounding(name: str) -> Unary:
         return same_version(as_tensor(x)) if _is_exact(x) else elementwise(op, x)
 
     _documented(body, op, name)
-    return fast_unary(op, arithmetic(body))
+    return _fast(fast_unary, op, body)
 
 
 def predicate(name: str, *, of_integers: bool) -> Unary:
@@ -117,7 +127,7 @@ def predicate(name: str, *, of_integers: bool) -> Unary:
         return _filled(of_integers, as_tensor(x)) if _is_exact(x) else elementwise(op, x)
 
     _documented(body, op, name)
-    return fast_unary(op, arithmetic(body))
+    return _fast(fast_unary, op, body)
 
 
 def sign_test(name: str) -> Unary:
@@ -128,7 +138,7 @@ def sign_test(name: str) -> Unary:
         return elementwise(less, x, 0) if _is_exact(x) else elementwise(op, x)
 
     _documented(body, op, name)
-    return fast_unary(op, arithmetic(body))
+    return _fast(fast_unary, op, body)
 
 
 def is_elementwise(op: OpDef) -> bool:

@@ -26,16 +26,12 @@ from realta.runtime.wrappers import execute_wrappers
 from realta.tensor import Tensor
 from realta.types import TensorType
 
-__all__ = ["fast_binary", "fast_unary"]
+__all__ = ["by_name", "fast_binary", "fast_unary"]
 
 Function = Callable[..., Any]
 _new_tensor: Final = partial(object.__new__, Tensor)  # cheaper than the call itself
 _get_context: Final = current.get
 _EXACT: Final = 1 << 53
-_ONE: Final = ("x",)
-_TWO: Final = ("lhs", "rhs")
-_ABSENT: Final[Any] = object()
-"""An argument that was not given, or not by its place."""
 
 
 def _learn(op: OpDef, type_: TensorType, memo: dict[Any, Any], result: Any) -> Any:
@@ -92,14 +88,29 @@ def _named(call: Function, general: Function) -> Function:
     return call
 
 
-def _by_name(general: Function, names: tuple[str, ...], *given: Any, **named: Any) -> Any:
-    """Calls the general function with what was given; operands in their places, as far as known."""
-    placed = [value for value in given if value is not _ABSENT]
-    for name in names[len(placed) :]:
-        if name not in named:
-            break
-        placed.append(named.pop(name))
-    return general(*placed, **named)
+def by_name(fast: Function, general: Function, names: tuple[str, ...]) -> Function:
+    """A function whose operands may be named: by place the fast one, else the general one.
+
+    Operators need no names, and are spared the call.
+
+    Args:
+        fast: takes the operands by place.
+        general: takes them in any way, and says what is wrong with others.
+        names: of the operands.
+    """
+    count = len(names)
+
+    def call(*given: Any, **named: Any) -> Any:
+        if not named and len(given) == count:
+            return fast(*given)
+        placed = list(given)
+        for name in names[len(given) :]:
+            if name not in named:
+                break
+            placed.append(named.pop(name))
+        return general(*placed, **named)
+
+    return _named(call, general)
 
 
 def fast_binary(op: OpDef, general: Function) -> Function:
@@ -111,9 +122,7 @@ def fast_binary(op: OpDef, general: Function) -> Function:
     """
     eager, traced = new_memo(), new_memo()
 
-    def call(x: Any = _ABSENT, y: Any = _ABSENT, /, *more: Any, **named: Any) -> Any:
-        if named or more or y is _ABSENT:
-            return _by_name(general, _TWO, x, y, *more, **named)
+    def call(x: Any, y: Any, /) -> Any:
         context = _get_context()
         try:
             type_ = x._type
@@ -179,9 +188,9 @@ def fast_unary(op: OpDef, general: Function) -> Function:
     """
     eager, traced = new_memo(), new_memo()
 
-    def call(x: Any = _ABSENT, /, *more: Any, **named: Any) -> Any:
-        if named or more or x.__class__ is not Tensor:
-            return _by_name(general, _ONE, x, *more, **named)
+    def call(x: Any, /) -> Any:
+        if x.__class__ is not Tensor:
+            return general(x)
         type_ = x._type
         context = _get_context()
         if context is None:

@@ -121,16 +121,20 @@ class Dim:
         return _assumed(self, "==", other)
 
     def __lt__(self, other: int | Dim) -> bool:
-        return _is_less(self, other, (self, "<", other))
+        known = _is_less(self, other)
+        return _assumed(self, "<", other) if known is None else known
 
     def __gt__(self, other: int | Dim) -> bool:
-        return _is_less(other, self, (self, ">", other))
+        known = _is_less(other, self)
+        return _assumed(self, ">", other) if known is None else known
 
     def __le__(self, other: int | Dim) -> bool:
-        return not _is_less(other, self, (self, "<=", other))
+        known = _is_less(other, self)
+        return _assumed(self, "<=", other) if known is None else not known
 
     def __ge__(self, other: int | Dim) -> bool:
-        return not _is_less(self, other, (self, ">=", other))
+        known = _is_less(self, other)
+        return _assumed(self, ">=", other) if known is None else not known
 
     def __hash__(self) -> int:
         return hash(self.polynomial.text)
@@ -217,13 +221,12 @@ def _combined(
     return NotImplemented if a is None or b is None else _extent(how(a, b))
 
 
-def _is_less(a: int | Dim, b: int | Dim, asked: tuple[object, str, object]) -> bool:
+def _is_less(a: int | Dim, b: int | Dim) -> bool | None:
+    """Whether an extent is less than another for all values of the names; None if that depends."""
     low, high = (_known(a) - _known(b)).span
     if high < 0:
         return True
-    if low >= 0:
-        return False
-    return _assumed(*asked)
+    return False if low >= 0 else None
 
 
 def _assumed(a: object, sign: str, b: object) -> bool:
