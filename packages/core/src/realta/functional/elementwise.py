@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -68,11 +68,12 @@ def _documented(body: Callable[..., Tensor], op: OpDef, name: str) -> None:
     body.__doc__ = f"{op.doc}\n\n``{shown}``, by element, with broadcasting and promotion."
 
 
-def _fast(
-    make: Callable[[OpDef, Callable[..., Tensor]], Any], op: OpDef, body: Callable[..., Tensor]
-) -> Any:
+Body = TypeVar("Body", bound=Callable[..., Tensor])
+
+
+def _fast(make: Callable[[OpDef, Any], Any], op: OpDef, body: Body) -> Body:
     general = arithmetic(body)
-    return by_name(make(op, general), general, _operands(body))
+    return cast("Body", by_name(make(op, general), general, _operands(body)))
 
 
 def unary(name: str) -> Unary:
