@@ -21,7 +21,7 @@ from realta_numpy.calls import call_of_group, parts_of_group
 from realta_numpy.executable import NumpyExecutable
 from realta_numpy.fused import structure
 from realta_numpy.open_calls import OpenCall, OpenOps, is_open
-from realta_numpy.schedule import Schedule, peak_bytes
+from realta_numpy.schedule import Schedule, bytes_of, peak_bytes
 from realta_numpy.temporaries import Temporaries
 
 __all__ = ["BoundExecutable", "OpenExecutable"]
@@ -67,7 +67,7 @@ class _Plan:
         self._steps = [step.call for step in self.schedule.steps]
         copies = [f"{nbytes}" for _, _, nbytes in self.schedule.copies]
         shapes = [f"({''.join([f'{d}, ' for d in v.type.shape])})" for v in graph.outputs]
-        total = [f"({nbytes})" for nbytes in map(_bytes_text, graph.outputs)]
+        total = [f"({bytes_of(v.type)})" for v in graph.outputs]
         # All numbers in one call, each expression once.
         self._sizes = _evaluator(names, sizes)
         self._copies = _evaluator(names, copies)
@@ -159,10 +159,6 @@ class _Calls:
                 OpenOps(part, self._names) if one_by_one else OpenCall(part, name, self._names)
             )
         return self._known[key]
-
-
-def _bytes_text(value: Any) -> str:
-    return " * ".join([f"({d})" for d in (*value.type.shape, value.type.dtype.itemsize)])
 
 
 def _evaluator(names: Names, expressions: Sequence[str]) -> Callable[[Names], list[Any]]:

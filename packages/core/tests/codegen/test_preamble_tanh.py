@@ -17,7 +17,7 @@ def test_coefficients_are_what_the_fitting_tool_finds(dtype, bits):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_powers_of_two_are_exact_in_the_reduction(dtype):
+def test_multiples_of_the_first_part_of_log_2_are_exact(dtype):
     # n times the first part of log(2) has no rounding for every n that occurs.
     numbers = _NUMBERS[float32 if dtype is np.float32 else float64]
     high = float.fromhex(numbers.log2[0])

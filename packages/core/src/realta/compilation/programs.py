@@ -33,16 +33,9 @@ class Programs:
     """
 
     __slots__ = (
-        "_found",
-        "_lock",
-        "_open_program",
-        "_warned",
-        "device",
-        "graph",
-        "options",
-        "places",
+        "_found", "_lock", "_open_program", "_warned", "device", "graph", "options", "places",
         "static",
-    )
+    )  # fmt: skip
 
     def __init__(
         self,

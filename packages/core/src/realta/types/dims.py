@@ -121,20 +121,16 @@ class Dim:
         return _assumed(self, "==", other)
 
     def __lt__(self, other: int | Dim) -> bool:
-        known = _is_less(self, other)
-        return _assumed(self, "<", other) if known is None else known
+        return _ordered(self, "<", other)
 
     def __gt__(self, other: int | Dim) -> bool:
-        known = _is_less(other, self)
-        return _assumed(self, ">", other) if known is None else known
+        return _ordered(self, ">", other)
 
     def __le__(self, other: int | Dim) -> bool:
-        known = _is_less(other, self)
-        return _assumed(self, "<=", other) if known is None else not known
+        return _ordered(self, "<=", other)
 
     def __ge__(self, other: int | Dim) -> bool:
-        known = _is_less(self, other)
-        return _assumed(self, ">=", other) if known is None else not known
+        return _ordered(self, ">=", other)
 
     def __hash__(self) -> int:
         return hash(self.polynomial.text)
@@ -221,12 +217,11 @@ def _combined(
     return NotImplemented if a is None or b is None else _extent(how(a, b))
 
 
-def _is_less(a: int | Dim, b: int | Dim) -> bool | None:
-    """Whether an extent is less than another for all values of the names; None if that depends."""
+def _ordered(a: Dim, sign: str, b: int | Dim) -> bool:
+    """The answer that both ends of the interval of the difference give, else the assumed one."""
     low, high = (_known(a) - _known(b)).span
-    if high < 0:
-        return True
-    return False if low >= 0 else None
+    least, most = _COMPARE[sign](low, 0), _COMPARE[sign](high, 0)
+    return least if least is most else _assumed(a, sign, b)
 
 
 def _assumed(a: object, sign: str, b: object) -> bool:
