@@ -2,7 +2,7 @@
 
 python -m benchmarks.probes.new_extents
 
-The encoder has the structure of MiniLM and is narrow, so that planning is not lost in the noise of
+The encoder is that of examples/minilm made narrow, so that planning is not lost in the noise of
 computing. Each set of extents is called several times; the figures are the seconds of this thread's
 processor time that the first call takes beyond the median of the others. A twin meets the extents
 before, so that memory of these sizes is there: fresh pages cost more than all the rest.
@@ -10,6 +10,7 @@ before, so that memory of these sizes is there: fresh pages cost more than all t
 
 from __future__ import annotations
 
+import importlib
 import json
 import statistics
 import sys
@@ -17,61 +18,27 @@ import time
 
 import numpy as np
 import realta
-from realta import F, Tensor, TensorType, nn
+from realta import Tensor
 
 from benchmarks.peers.realta_modes import DEVICE
+from benchmarks.probes.minilm import EXAMPLE
 
 __all__ = ["main"]
 
-DIM, WIDE, HEADS, LAYERS, WORDS = 24, 96, 12, 6, 100
+NARROW = {"DIM": 24, "WIDE": 96, "WORDS": 100, "POSITIONS": 100}
 WARM, CALLS, AGAIN = 8, 50, 5
-
-
-class Layer(nn.Module):
-    """Attention and two affine maps, each added to its input and normalized."""
-
-    def __init__(self) -> None:
-        self.attention = nn.MultiHeadAttention(DIM, HEADS)
-        self.attention_norm = nn.LayerNorm(DIM)
-        self.widen = nn.Linear(DIM, WIDE)
-        self.narrow = nn.Linear(WIDE, DIM)
-        self.norm = nn.LayerNorm(DIM)
-
-    def forward(self, x: Tensor, seen: Tensor) -> Tensor:
-        """Shape (batch, length, DIM)."""
-        x = self.attention_norm(x + self.attention(x, mask=seen))
-        return self.norm(x + self.narrow(F.gelu(self.widen(x))))
-
-
-class Encoder(nn.Module):
-    """Token numbers to a vector for each sentence."""
-
-    def __init__(self) -> None:
-        self.words = nn.Embedding(WORDS, dim=DIM)
-        self.positions = nn.Embedding(WORDS, dim=DIM)
-        self.norm = nn.LayerNorm(DIM)
-        self.layers = [Layer() for _ in range(LAYERS)]
-
-    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
-        """Shape (batch, DIM)."""
-        batch, length = tokens.shape
-        x = self.words(tokens) + self.positions(F.arange(length, device=tokens.device))
-        x = self.norm(x)
-        seen = F.reshape(mask, (batch, 1, 1, length))
-        for layer in self.layers:
-            x = layer(x, seen)
-        counted = F.cast(F.unsqueeze(mask, -1), x.dtype)
-        return F.sum(x * counted, axis=1) / F.sum(counted, axis=1)
 
 
 def main(_arguments: list[str]) -> int:
     """Prints the figures."""
+    sys.path.insert(0, str(EXAMPLE.parent))
+    example = importlib.import_module("encoder")
+    vars(example).update(NARROW)
     with realta.default_device(DEVICE):
-        model = Encoder()
+        model = example.Encoder()
         for parameter in model.state_dict().values():
             parameter.realize()
-        types = [TensorType(dtype, ("batch", "length"), DEVICE) for dtype in ("int64", "bool")]
-        encoder, twin = model.compile(*types), model.compile(*types)
+        encoder, twin = example.compiled(model), example.compiled(model)
     beyond = []
     for number in range(WARM + CALLS):
         shape = 2 + number % 4, 8 + number
